@@ -92,7 +92,7 @@ class _Completion(ChecksKeywords):
         self._learn(entries)
         self.ridge_ = self._ridge(self.c is None)
         least = self._least_penalty(entries, self.ridge_) if self.c is None else 1.0
-        # If no penalty makes a matrix pay, any will do.
+        # If the best matrix is zero at every penalty, the choice does not matter.
         default = self._multiple * least if np.isfinite(least) else 1.0
         self.c_ = default if self.c is None else self.c
         program = Program(entries, self._loss(entries.values), self.c_, self.ridge_)

@@ -28,11 +28,13 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.mmmf.losses import Hinge
 from sdpdr.families.factor.mmmf.program import MarginFactorization, Program
 
-# Steps after which value and bound are computed.
+# Value and bound are computed every so many steps.
 _ROUND = 10
-_RELAXED = 1.6
-# Residuals this far apart change the step length, by this factor, and ever more rarely.
-_APART, _CHANGE, _PATIENCE = 1.5, 2.0, 1.1
+# Over-relaxation; Boyd et al. recommend 1.5 to 1.8.
+_RELAXATION = 1.6
+# If the primal and the dual residual differ by more than this ratio, rho changes by the factor; the
+# wait until the next change grows, so that rho settles and the iteration converges.
+_IMBALANCE, _RHO_FACTOR, _WAIT_GROWTH = 1.5, 2.0, 1.1
 
 
 class OffsetFit:
@@ -65,7 +67,7 @@ class OffsetFit:
 def split(
     program: Program, *, tol: float, max_iter: int, deadline: Deadline
 ) -> MarginFactorization:
-    """Take steps until value and bound agree, and return the best of both."""
+    """Iterate until value and bound agree; return the best value with the best bound."""
     assert isinstance(program.loss, Hinge)
     Y, seen = program.loss.signs, (program.i, program.a)
     at, history = program.start(), []
@@ -78,19 +80,19 @@ def split(
     for count in range(1, max_iter + 1):
         if fit is None:
             fit = OffsetFit(program, program.c * program.ridge / (0.5 * rho))
-        # The norm, and the margins.
+        # First step: singular values shrink, and scores meet their margins.
         X, U, V = shrunk(Z - W, 1.0 / rho)
         target = F - G
         Q = np.clip(rho * (1.0 - Y * target), 0.0, program.c)
         S = target + Y * Q / rho
-        # Least squares of the equations that join them.
+        # Second step: least squares for X = Z and for scores, with over-relaxation.
         Z_last, F_last = Z, F
-        Z = _RELAXED * X + (1.0 - _RELAXED) * Z + W
-        margins = _RELAXED * S + (1.0 - _RELAXED) * F + G
+        Z = _RELAXATION * X + (1.0 - _RELAXATION) * Z + W
+        margins = _RELAXATION * S + (1.0 - _RELAXATION) * F + G
         W = Z.copy()
         rows, columns = fit.fit(margins - Z[seen])
         added = rows[program.i] + columns[program.a]
-        # The mean of both copies of an entry.
+        # An observed entry has a copy in X and one in the scores: take the mean.
         Z[seen] += 0.5 * (margins - added - Z[seen])
         F = Z[seen] + added
         W, G = W - Z, margins - F
@@ -104,10 +106,10 @@ def split(
             primal = _length(X - Z, S - F) / max(_length(Z, F), 1e-300)
             dual = _length(Z - Z_last, F - F_last) / max(_length(W, G), 1e-300)
             ratio = primal / max(dual, 1e-300) if primal > 0.0 else 1.0
-            if ratio > _APART or ratio < 1.0 / _APART:
-                factor = _CHANGE if ratio > 1.0 else 1.0 / _CHANGE
+            if ratio > _IMBALANCE or ratio < 1.0 / _IMBALANCE:
+                factor = _RHO_FACTOR if ratio > 1.0 else 1.0 / _RHO_FACTOR
                 rho, W, G, fit = rho * factor, W / factor, G / factor, None
-            wait = int(_PATIENCE * wait)
+            wait = int(_WAIT_GROWTH * wait)
             change_at = count + wait
     return replace(best, history=tuple(history), iterations=count)
 

@@ -35,7 +35,7 @@ _FAR = 3.0
 _MEASURED = 50
 # Penalty of a relative change of squared length, relative to the squared extent of the anchors,
 # which is the variance that a point could gain by the change.
-_PRICE = 100.0
+_PENALTY = 100.0
 
 
 @dataclass(eq=False, repr=False)
@@ -203,7 +203,7 @@ def _require_one_unit(ways: Array, places: Array) -> None:
 def _penalized(coordinates: Array, further: float) -> Slack:
     """The penalty of changes, scaled by the extent of coordinates and the paths beyond them."""
     extent = np.square(coordinates - coordinates.mean(axis=0)).sum(axis=1).max()
-    return Slack(_PRICE * (float(np.sqrt(extent)) + further) ** 2, relative=True)
+    return Slack(_PENALTY * (float(np.sqrt(extent)) + further) ** 2, relative=True)
 
 
 def known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
