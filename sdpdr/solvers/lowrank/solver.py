@@ -43,12 +43,12 @@ _VERDICTS = {
     "out_of_memory": Verdict.FAILED,
 }
 ENGINES = ("auto", "edges", "interior", "descent", "general")
-_LEAST_COLUMNS = 3
+_LEAST_COLUMNS = 3  # of the first factor that Isomap makes
 _REQUESTED = "The engine was requested."
-# Order up to which the general engine is given a try where that of edges stalls, how many times
-# as long, and how many seconds beyond that.
+# Order up to which the general engine continues if the edge engine stalls. It gets this multiple of
+# the seconds so far, and these seconds more.
 _RETRIED = 3000
-_PATIENCE, _AT_LEAST = 5.0, 10.0
+_RETRY_RATIO, _RETRY_SECONDS = 5.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class LowRank(Solver):
     interior-point method of `sdpdr.solvers.lowrank.edge` where its factorizations stay sparse.
     Other programs with inequalities go to that of `sdpdr.solvers.lowrank.interior`, for rows of any
     kind, equations whose factorizations fill in to the descent of `sdpdr.solvers.lowrank.descent`,
-    and what is left to the augmented Lagrangian of `sdpdr.solvers.lowrank.general`. Where every row
-    has a penalty and factorizations are too dear, penalties are made smooth by proximal steps
+    and all others to the augmented Lagrangian of `sdpdr.solvers.lowrank.general`. If every row is
+    penalized and factorizations are too expensive, penalties are smoothed by proximal steps
     (`sdpdr.solvers.lowrank.interior.penalties`). The claim's message says which one ran, and why.
 
     Its own options are ``engine`` ("auto", "edges", "interior", "descent" or "general") and those
@@ -75,7 +75,7 @@ class LowRank(Solver):
     takes_start: ClassVar[bool] = True
 
     def accepts(self, sdp: SDP) -> str | None:
-        """Programs that either engine takes."""
+        """Programs that one of the engines takes."""
         engine = self._engine()
         if engine == "edges":
             return edges.why_not(sdp)
@@ -111,8 +111,8 @@ class LowRank(Solver):
     def _second_try(
         self, sdp: SDP, first: Outcome, progress: Progress | None, deadline: Deadline
     ) -> Outcome:
-        """Go on with the general engine where that of edges stalled; the first if it does too."""
-        patience, left = _PATIENCE * deadline.spent + _AT_LEAST, deadline.ahead
+        """Continue with the general engine after the edge engine stalled; keep what is better."""
+        patience, left = _RETRY_RATIO * deadline.spent + _RETRY_SECONDS, deadline.ahead
         reason = f"It went on from where the edge engine stalled ({first.claim.message})"
         start = Point(first.point.values)
         solver = replace(self, time_limit=min(left, patience))

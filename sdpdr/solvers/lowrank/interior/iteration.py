@@ -18,23 +18,27 @@ from sdpdr.solvers.lowrank.interior.metric import RowMetric, worth
 from sdpdr.solvers.lowrank.interior.progress import BoxedErrors, Progress
 from sdpdr.solvers.lowrank.interior.whole import completed
 
+# Multiples of the identity that are added to the Newton matrix: always, where its inertia is first
+# found wrong, and at most; and the factors by which they rise after a failure and fall after
+# success.
 _LEAST_SHIFT, _FIRST_SHIFT, _LARGEST_SHIFT = 1e-11, 1e-6, 1e8
-_FIRST_PENALTY = 100.0  # first penalty of exact rows, over the multiplier that is typical
-_LARGEST_PENALTY = 1e8  # beyond which rows are taken to contradict each other, over the same
-_GROWTH = 10.0  # factor by which the penalty rises
-_HELD = 0.1  # the other errors, as a share of the violation, at which the penalty rises
-_INSIDE = 0.1  # first complementarity, over the typical multiplier
-# Complementarity kept, as a share of stationarity, and at most; and as a share of what residuals
-# are worth at the multipliers. Unfolding with temporal order, four shapes of 1000 to 3000 points:
-# 206 iterations in all, 202 to 213 with a share of stationarity from a quarter of this to twice
-# as much, and 298 with plain norms and the largest residual in their place.
+_SHIFT_RISE, _SHIFT_FALL = 3.0, 2.0
+# Penalty of exact rows, over the typical multiplier: the first one, and the largest, beyond which
+# the rows are taken to contradict each other.
+_FIRST_PENALTY, _LARGEST_PENALTY = 100.0, 1e8
+# The penalty rises by this factor when all other errors are below a share of the violation.
+_PENALTY_GROWTH, _OTHER_ERRORS = 10.0, 0.1
+_FIRST_MU = 0.1  # first complementarity, over the typical multiplier
+# Complementarity does not fall below a share of stationarity (and this share bounds it), nor below
+# a share of the residuals weighted by multipliers. Unfolding with temporal order, four shapes of
+# 1000 to 3000 points: 206 iterations in all, 202 to 213 with a share of stationarity from a quarter
+# of this to twice as much, and 298 with plain norms and the largest residual in their place.
 _PACE, _PACE_IN_VALUE = 0.03, 0.3
-_CURVED = 0.3  # share of the largest violation that the curvature of rows may add
-_FLOOR = 0.005  # complementarity aimed at, as a share of the tolerance
-_EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
-_RISE, _FALL = 3.0, 2.0  # of a shift that does not do, and of one that did
-_OUTGROWN = 5.0  # objective, over what was expected, at which multipliers are far too small
-_ENDLESS = 1e30  # objective, in scaled units, of what has no limit
+_CURVED = 0.3  # share of the largest violation by which the curvature of rows may change rows
+_LAST_MU = 0.005  # complementarity to aim at, as a share of the tolerance
+_EARLY = 1e-2  # complementarity, as a share of the objective, above which shapes still form
+_OUTGROWN = 5.0  # objective, over its expected size, beyond which the multipliers are too small
+_ENDLESS = 1e30  # objective, in scaled units, that counts as unbounded
 
 
 Look = Callable[[Iterate], bool]
@@ -56,7 +60,7 @@ class Interior:
     ranks : tuple of int
     journal : Journal
     size : float
-        What the objective is expected to be in size, in scaled units.
+        The expected size of the objective, in scaled units.
 
     Attributes
     ----------
@@ -87,7 +91,7 @@ class Interior:
         self.use_penalty(_FIRST_PENALTY * self.typical)
 
     def use_penalty(self, penalty: float) -> None:
-        """Hold exact rows at this penalty."""
+        """Set the penalty of exact rows."""
         self.penalty = penalty
         self.boxes = self.boxed.at_penalty(penalty)
         self._own_low = self.boxes.has_low & np.isinf(self.boxed.low)
@@ -99,7 +103,7 @@ class Interior:
         """A first point: typical multipliers, and slacks of equal products wide enough for rows."""
         if multipliers is not None:
             most = float(np.max(np.abs(multipliers), initial=0.0))
-            self.use_penalty(max(self.penalty, _GROWTH * most))
+            self.use_penalty(max(self.penalty, _PENALTY_GROWTH * most))
         boxed, boxes, typical = self.boxed, self.boxes, self.typical
         given = np.where(boxed.low == 0.0, typical, 0.0) if multipliers is None else multipliers
         y = np.append(given, np.zeros(boxed.m - given.size)) if given.size < boxed.m else given
@@ -109,7 +113,7 @@ class Interior:
         y[signs] = np.where(cost > 0.0, 0.5 * cost, typical)
         least = np.where(boxes.low < 0.0, 0.5 * boxes.low, np.minimum(1e-2 * typical, boxes.high))
         y = np.clip(y, least, 0.5 * boxes.high)
-        mu = _INSIDE * typical
+        mu = _FIRST_MU * typical
         scalars = np.zeros(boxed.cost.size)
         scalars[boxed.scalars[signs].indices] = mu / y[signs]
         points = [b.extended(f) for b, f in zip(boxed.blocks, factors, strict=True)]
@@ -117,14 +121,14 @@ class Interior:
         low, high = mu / (y - boxes.low), mu / (boxes.high - y)
         away = self._away(x, y)
         low = np.where(boxes.has_low, np.maximum(low, high - away), 0.0)
-        # What limits are broken by is left to the steps: at their penalty it would be all there is.
+        # Violated limits get no slack for it: their penalty would dominate the objective.
         wide = np.where(self._limits, high, np.maximum(high, low + away))
         high = np.where(boxes.has_high, wide, 0.0)
         low = np.where(boxes.has_low, np.maximum(low, high - away), 0.0)
         return Iterate(x, y, low, high, mu=mu)
 
     def resumed(self, point: Iterate, product: float) -> Iterate:
-        """A point with no product of slack and multiplier below a size, to go on from."""
+        """A point to continue from, with all products of slack and multiplier at least a number."""
         boxes, opened = self.boxes, product / self.typical
         low = np.maximum(point.slack_low, opened) * boxes.has_low
         high = np.maximum(point.slack_high, opened) * boxes.has_high
@@ -147,11 +151,11 @@ class Interior:
         return self.boxed.all_scalars(left, self._away(point.x, point.y), point.y)
 
     def share(self, point: Iterate) -> float:
-        """Size of the objective for each product of slack and multiplier."""
+        """The objective divided by the number of products of slacks and multipliers."""
         return self._scale(point) / self.boxes.ends
 
     def runs_away(self, point: Iterate) -> bool:
-        """Whether the objective is so large that nothing can be said of the point."""
+        """Whether the objective has grown without bound."""
         return not abs(self._values(point.x)[0]) <= _ENDLESS
 
     # -- iteration ------------------------------------------------------------------------------
@@ -159,7 +163,7 @@ class Interior:
     def run(
         self, point: Iterate, progress: Progress, look: Look | None = None
     ) -> tuple[Iterate, BoxedErrors]:
-        """Iterate until optimal at these ranks, out of time, or no longer getting anywhere.
+        """Iterate until optimal at these ranks, out of time, or without progress.
 
         Parameters
         ----------
@@ -187,8 +191,8 @@ class Interior:
                 point = self._begun_anew(point)
                 continue
             done = errors.worst < tol
-            # Limits that are missed by more than their margin are broken: where the conditions
-            # hold far better than that, because it pays at their penalty.
+            # Limits violated by more than their margin keep the run going; if all other conditions
+            # hold far better, violating them pays, and the penalty rises.
             if done and errors.missed < MARGIN * tol and errors.violation <= 10.0 * tol:
                 return point, errors
             if look is not None and not done:
@@ -204,30 +208,30 @@ class Interior:
                 progress.begin_anew()
             if self.journal.exhausted or progress.is_stuck:
                 return point, errors
-            # What is not finite any more ends the run below.
+            # Overflow gives numbers that are not finite, which end the run below.
             with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
                 new = self._step(point, away, residual, entries, gradient, errors)
             if new is None or not (np.isfinite(new.x).all() and np.isfinite(new.y).all()):
                 return point, errors
-            least = _FLOOR * tol * self.share(new)
+            least = _LAST_MU * tol * self.share(new)
             point = replace(new, mu=max(new.mu, least))
 
     def _is_cheap(self, errors: BoxedErrors, done: bool, tol: float) -> bool:
-        """Whether it pays to break exact rows at their penalty."""
-        share = _HELD * errors.violation
+        """Whether violating exact rows lowers the objective at their penalty."""
+        share = _OTHER_ERRORS * errors.violation
         return errors.violation > 10.0 * tol and (done or errors.worst < share)
 
     def _begun_anew(self, point: Iterate) -> Iterate:
-        """A first point again, where the objective is far larger than was expected."""
+        """A new first point, for an objective far larger than expected."""
         self.size = abs(self._values(point.x)[0])
         self.typical = self.boxed.typical(self.size)
         self.use_penalty(max(self.penalty, _FIRST_PENALTY * self.typical))
         return self.begin(self.factors(point))
 
     def _raised(self, point: Iterate, errors: BoxedErrors) -> Iterate:
-        """The same point where exact rows cost more."""
-        self.use_penalty(_GROWTH * self.penalty)
-        product = 1e-3 * errors.violation * self.penalty / _GROWTH
+        """The same point with a higher penalty of exact rows."""
+        self.use_penalty(_PENALTY_GROWTH * self.penalty)
+        product = 1e-3 * errors.violation * self.penalty / _PENALTY_GROWTH
         return replace(point, mu=max(point.mu, product))
 
     def _step(
@@ -239,7 +243,7 @@ class Interior:
         gradient: Array,
         errors: BoxedErrors,
     ) -> Iterate | None:
-        """One Newton step and, with the same factors, one that foresees what it would miss."""
+        """A Newton step with second-order corrections by the same factorization."""
         self.matrix.linearize(point.x)
         allowed = max(1.0, _CURVED * float(np.max(np.abs(away), initial=0.0)))
         linear = Linearization(self.boxes, point, residual, allowed)
@@ -253,7 +257,7 @@ class Interior:
         return replace(new, mu=max(aim, min(point.mu, self._pace(new, errors))))
 
     def _direction(self, gradient: Array, linear: Linearization) -> NewtonDirection:
-        """Solve with the last factors, and see how far the answer can be followed."""
+        """Solve with the last factorization; the direction with the curvature of rows along it."""
         matrix = self.matrix
         dx = matrix.solve(-(gradient + matrix.adjoint @ (linear.sigma * linear.g)))
         curve = np.zeros(self.boxed.m)
@@ -265,15 +269,15 @@ class Interior:
     def _prepare(self, shift: float) -> float | None:
         """Factor with the smallest shift tried that has the inertia of a minimum.
 
-        Returns the shift to begin with in the next iteration; None where no shift helped.
+        Returns the first shift of the next iteration; None if no shift has that inertia.
         """
         corrected = False
         while shift <= _LARGEST_SHIFT:
             negative = self.matrix.factorize(max(shift, _LEAST_SHIFT))
             self.journal.factorizations += 1
             if negative == self.matrix.negative:
-                return shift if corrected else shift / _FALL if shift > _FIRST_SHIFT else 0.0
-            shift, corrected = max(_RISE * shift, _FIRST_SHIFT), True
+                return shift if corrected else shift / _SHIFT_FALL if shift > _FIRST_SHIFT else 0.0
+            shift, corrected = max(_SHIFT_RISE * shift, _FIRST_SHIFT), True
         return None
 
     def _fitted(self, point: Iterate) -> Iterate:
@@ -297,11 +301,11 @@ class Interior:
         return self._last[1:]
 
     def _away(self, x: Array, y: Array) -> Array:
-        """What rows exceed their right sides by, beyond their compliance."""
+        """The excess of rows over their right sides and their compliance."""
         return np.asarray(self._values(x)[1] - self.boxed.rhs - self.boxed.compliance * y)
 
     def _gradients(self, point: Iterate) -> tuple[list[Array], Array, float]:
-        """Entries of the dual slacks; the gradient on all points, and what it could be worth."""
+        """Entries of the dual slacks, the gradient, and the relative error that it may cause."""
         boxed = self.boxed
         points, scalars = self.matrix.split(point.x)
         y = np.append(1.0, point.y[: boxed.problem.m])
@@ -328,12 +332,12 @@ class Interior:
         )
 
     def _scale(self, point: Iterate) -> float:
-        """What errors in the objective are compared with."""
+        """The size of the objective to which its errors are relative."""
         dual = abs(float(self.boxed.rhs @ point.y))
         return max(abs(self._values(point.x)[0]), dual, self.size, 1e-12)
 
     def _pace(self, point: Iterate, errors: BoxedErrors) -> float:
-        """Complementarity below which it must not run ahead of the other conditions."""
+        """The least complementarity, so that it does not run ahead of the other conditions."""
         residual = self._away(point.x, point.y) + point.slack_low - point.slack_high
         scale = self._scale(point)
         missed = _PACE_IN_VALUE * float(np.abs(residual) @ np.abs(point.y)) / scale
