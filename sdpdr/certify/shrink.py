@@ -1,9 +1,8 @@
-r"""Points that are held as they are, or shrunk until they hold.
+r"""Feasible points: a given point, or one divided by a number until all rows hold.
 
-Where the equations that nothing gives way in are homogeneous, a feasible point may be divided by
-any :math:`s \ge 1`: the feasible set holds all points between it and zero, as far as rows with
-positive limits go. Here s is the least number with which every row leaves more room than its
-rounding and the radius of the point.
+If the equations without slack scalars are homogeneous, a feasible point may be divided by any
+:math:`s \ge 1`, and rows with positive right-hand sides hold all the more. Here s is the least
+number with which the slack of every row exceeds its rounding error and the radius of the point.
 
 The exact point is one near the numbers that are stored (`sdpdr.certify.near`), and the value is no
 less than that of any of them.
@@ -26,27 +25,27 @@ from sdpdr.linalg.svec import smat, svec_size
 from sdpdr.linalg.verified import is_verified_positive
 from sdpdr.program.rows import Lmi
 
-# A row must leave room for its radius after it was shrunk, which is a little different from the
-# radius before: twice as much. The first division adds its own rounding to that.
+# Slack that a row needs after the division, in radii from before it: twice, since the radius
+# changes a little. Rounding of a division may ask for another one; at most so many.
 _ROOM, _DIVISIONS = 2.0, 4
 
 
 class Candidate:
-    """Matrices near factors, and scalars, that solve some rows exactly; what the others make of it.
+    """Matrices near factors, and scalars, at which some rows hold exactly; slacks of the others.
 
     Parameters
     ----------
     layout : Layout
     points : mapping from name to Near
     z, moves : arrays of shape (q,)
-        Scalars, and radii within which the exact ones are; those that give way are not read.
+        Scalars, and radii within which the exact ones are; slack scalars are not read.
     solved : array of bool, shape (m,)
         Rows that hold exactly.
 
     Attributes
     ----------
     left, radius : arrays of shape (m,)
-        What rows leave to the scalars that give way, and within which of it the exact number is.
+        The slack of each row before its slack scalars, and the radius of the exact one.
     short : array of bool, shape (m,)
         Rows that may not hold.
     """
@@ -80,7 +79,7 @@ class Candidate:
         return not self.short.any() and all(map(self._is_inside, self.layout.sdp.lmis))
 
     def _is_inside(self, lmi: Lmi) -> bool:
-        """Whether a matrix inequality holds all over the radius."""
+        """Whether a matrix inequality holds within the whole radius."""
         value, error = lmi.constant.copy(), np.zeros(svec_size(lmi.order))
         z, moves = self.layout.split(self.z), self.layout.split(self.moves)
         for name, linear_map in lmi.lhs.items():
@@ -98,8 +97,8 @@ class Candidate:
     def scalars(self) -> tuple[Array, Array]:
         """All scalars, and how far from each the exact one may be.
 
-        Where two give way to both sides, the one that lowers the row is larger by the radius, so
-        that neither is negative, and the other follows.
+        If a row has slack scalars on both sides, the one that lowers the row is larger by the
+        radius, so that neither is negative, and the other one follows from the equation.
         """
         found, z, moves = self.layout, self.z.copy(), self.moves.copy()
         for takers in (self.up, self.down):
@@ -112,7 +111,7 @@ class Candidate:
         return z, moves
 
     def value(self) -> float:
-        """No less than the objective of the minimisation at the exact point."""
+        """An upper bound on the objective of the minimisation at the exact point."""
         found, (z, moves) = self.layout, self.scalars()
         cost, bent = found.cost, found.curvature
         parts = [
@@ -128,7 +127,7 @@ class Candidate:
         return float(np.nextafter(sum(parts) + UP * rounding, np.inf))
 
     def excess(self) -> float | None:
-        """The divisor with which short rows hold; None if no number will do."""
+        """The divisor with which violated rows hold; None if there is none."""
         sign = np.where(self.down >= 0, -1.0, 1.0)
         b, lhs = sign * self.layout.b, sign * (self.layout.b - self.left)
         room = b - _ROOM * (self.radius + float(gamma(8)) * np.abs(b))
@@ -138,7 +137,7 @@ class Candidate:
         return float(np.max(lhs[short] / room[short], initial=1.0)) * (1.0 + 4.0 * UNIT)
 
     def divided(self, divisor: float) -> Candidate:
-        """The point over a number: radii shrink with it, and rounding is added to them."""
+        """The point divided by a number, with its radii, to which rounding is added."""
         points = {}
         for name, near in self.points.items():
             factor = near.factor / np.sqrt(divisor)
@@ -151,10 +150,10 @@ class Candidate:
 
 
 def shrunk(candidate: Candidate) -> tuple[Candidate, float] | None:
-    """A point at which all rows hold, divided by as little as will do, and the divisor.
+    """A feasible point, divided by the least number with which all rows hold, and that number.
 
-    None where shrinking does not lead there. Nothing is divided where rows that are solved have
-    right sides.
+    None if no division makes it feasible, for instance if rows that hold exactly have right-hand
+    sides other than zero.
 
     Parameters
     ----------

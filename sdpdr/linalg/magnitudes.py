@@ -36,7 +36,7 @@ def adjoint_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> 
 
 
 def diagonal_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> Array:
-    """The diagonal of `adjoint_magnitude`, computed alone because forms of long vectors fill it."""
+    """The diagonal of `adjoint_magnitude`; dense forms would fill the other entries."""
     if isinstance(linear_map, VectorMap):
         return np.asarray(adjoint_magnitude(linear_map, multipliers))
     return _adjoint_diagonal(of_sizes(linear_map), np.abs(multipliers))
@@ -63,7 +63,7 @@ def row_magnitudes(linear_map: LinearMap) -> sp.csr_array:
 
 
 def of_sizes(linear_map: LinearMap) -> LinearMap:
-    """The map made of the absolute values of the numbers that a map stores."""
+    """The same map with absolute values of all coefficients."""
     if isinstance(linear_map, Combined):
         return Combined(abs(linear_map.weights), of_sizes(linear_map.inner))
     if isinstance(linear_map, Stacked):
@@ -107,7 +107,7 @@ def row_extents(linear_map: LinearMap | VectorMap) -> Array:
 
 
 def _extents(linear_map: LinearMap) -> Array:
-    """`row_extents` of a map that is not made of maps."""
+    """`row_extents` of a map that is not composed of others."""
     if isinstance(linear_map, InnerProduct):
         return np.array([largest(linear_map.coefficients)])
     if isinstance(linear_map, Products):

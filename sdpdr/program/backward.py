@@ -1,7 +1,7 @@
-r"""How far the data of a program would have to move for a point to be exactly feasible.
+r"""Backward errors: the least change of the data for which a point is exactly feasible.
 
-`Measured` keeps what is measured of a point, and does so when it is first read: next to a
-small solve the measures would take as long as the proofs, and nothing is decided by them.
+`Measured` computes the measures of a point when they are first read: after a small solve they would
+take as long as the proofs, and no decision depends on them.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from sdpdr.program.sizes import row_norms
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What is measured of a point and its multipliers, each when it is first read.
+    """Measures of a point and its multipliers, each computed when it is first read.
 
     Parameters
     ----------
     sdp : SDP, optional
-        None where there is nothing to measure.
+        None if there is nothing to measure.
     point : Point
     on_face : Measured, optional
         Measures of the same point in the program that was solved in place of this one, whose
@@ -85,7 +85,7 @@ class Measured:
         return {k: a.edges for k, a in maps.items() if isinstance(a, SquaredEdgeLengths)}
 
     def __getstate__(self) -> dict[str, Any]:
-        """What was measured, which travels without the program."""
+        """All measures, without the program."""
         names = ("residuals", "slacks", "backward_error", "edges")
         known = {name: getattr(self, name) for name in names}
         return {"sdp": None, "point": Point(), "on_face": None, **known}
@@ -174,7 +174,7 @@ def relative_slacks(sdp: SDP, values: Mapping[str, Value]) -> dict[str, Array]:
 def dual_backward_error(sdp: SDP, duals: Mapping[str, Array]) -> float:
     r"""Largest relative change of costs that makes multipliers feasible.
 
-    What the slack of a variable lacks, its lowest eigenvalue on the face or its negative part,
+    The negative part of the slack of a variable, for a matrix of its lowest eigenvalue on the face,
     relative to the terms that it is the sum of: :math:`|C| + \sum_e |y_e| |A_e|`, at the largest
     diagonal entry of a matrix.
 
@@ -241,7 +241,7 @@ def _negative_part(numbers: Array) -> float:
 
 
 def _row_scales(rows: Rows, values: Mapping[str, Value]) -> Array:
-    """What slacks of rows are relative to: right sides, or where these vanish the largest terms."""
+    """The scales of slacks of rows: right-hand sides, or the largest terms where these vanish."""
     size = np.abs(rows.rhs)
     if size.all():
         return size
