@@ -56,7 +56,7 @@ def test_slopes_are_the_derivative_of_the_rows():
 @pytest.mark.parametrize("longest", [80, 4], ids=["cliques", "beside"])
 def test_a_step_solves_the_equations_written_out(longest, monkeypatch):
     """However many rows stand beside the matrix."""
-    monkeypatch.setattr("sdpdr.solvers.lowrank.interior.matrix._LONG", longest)
+    monkeypatch.setattr("sdpdr.solvers.lowrank.interior.matrix._LONG_ROW", longest)
     boxed = boxed_program()
     matrix = NewtonMatrix(boxed, (2, 1))
     x, rng = unknowns(boxed, matrix), np.random.default_rng(3)

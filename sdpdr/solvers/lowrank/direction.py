@@ -28,7 +28,7 @@ _WORTHY = 0.9  # share of the plain step's length that a corrected step must all
 _CENTRINGS = 2
 _FURTHER = 0.5  # what each of them aims at beyond the length of the last
 _LONGER = 0.05  # what it must gain, in both lengths together
-_LONG = 0.9  # length from which no more is tried
+_FULL_LENGTH = 0.9  # length from which no more is tried
 _OFF_CENTRE = 10.0  # factor between a product and the barrier that is left alone
 
 
@@ -209,7 +209,7 @@ class Linearization:
             return ahead
         ahead = corrected
         for _ in range(_CENTRINGS):
-            if ahead.length > _LONG:
+            if ahead.length > _FULL_LENGTH:
                 break
             self.centre(ahead)
             centred = solve(self)

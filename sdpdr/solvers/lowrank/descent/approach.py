@@ -58,7 +58,7 @@ _IDLE, _IDLE_PENALIZED = 0.1, 1e-4
 # Share of the trace over the violation up to which a gap tells columns that matter from others:
 # those of random completions hold a tenth of that while rows come closer.
 _APART = 1e-2
-_NEAR = 1e-2  # violation up to which columns are judged
+_JUDGED_BELOW = 1e-2  # violation up to which columns are judged
 _NEGATIVE = 3.0  # times what the gradient explains, from which on eigenvalues are negative
 # Order up to which eigenvalues are computed more exactly where a proof was in vain.
 _EXACT = 4000
@@ -222,7 +222,7 @@ class _Descent:
             return None if waits else grown(local, verdict, self.options)
         share = _IDLE_PENALIZED if self.penalized else _IDLE
         share *= max(verdict.stationarity, verdict.infeasibility)
-        share = share if verdict.infeasibility <= _NEAR else 0.0
+        share = share if verdict.infeasibility <= _JUDGED_BELOW else 0.0
         parted = shrunk(local, share, _APART * verdict.infeasibility) if choice else None
         self.before = None if parted is None else (local, verdict)
         return parted or shrunk(local, share)

@@ -35,7 +35,7 @@ from sdpdr.solvers.lowrank.general.verdict import stationarity
 _MOST_PRODUCTS = 300
 # Squared slope of the residual, over the first, that leaves nothing to gain: where the point is not
 # balanced yet, no multipliers are quite right.
-_LEAST = 1e-20
+_CONVERGED = 1e-20
 
 
 def leave_a_choice(layout: Layout) -> bool:
@@ -108,7 +108,7 @@ def least_multipliers(
         residual = residual - (square / bend) * product
         slope = backward(residual)
         before, square = square, float(slope @ slope)
-        if not square > _LEAST * first:
+        if not square > _CONVERGED * first:
             break
         direction = slope + (square / before) * direction
     found = SphereLagrangian(layout, weights / size, 0.0, spheres).at(local.vector)

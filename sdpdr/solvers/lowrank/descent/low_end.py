@@ -27,7 +27,7 @@ from sdpdr.solvers.lowrank.general.lowest import lowest
 _DENSE = 250
 # Products, numbers that all Lanczos vectors together may hold, and how often it is seen whether
 # the lowest Ritz value is known to within a share of itself.
-_STEPS, _MOST_NUMBERS, _EVERY, _KNOWN = 240, 40_000_000, 40, 0.1
+_MAX_PRODUCTS, _MOST_NUMBERS, _CHECKED_EVERY, _ACCURACY = 240, 40_000_000, 40, 0.1
 # Singular values of the factor below this share of the largest belong to the complement.
 _NOTHING = 1e-6
 _BREAKDOWN = 1e-12
@@ -77,7 +77,7 @@ def low_end(
 
 def _beside(slack: DualSlack, basis: Array, count: int, seed: int) -> Array:
     """Ritz vectors of the lowest Ritz values on the complement of a basis."""
-    n, steps = slack.n, min(_STEPS, slack.n - basis.shape[1] - 1, _MOST_NUMBERS // slack.n)
+    n, steps = slack.n, min(_MAX_PRODUCTS, slack.n - basis.shape[1] - 1, _MOST_NUMBERS // slack.n)
     vectors = np.zeros((max(steps, 2), n))
     vector = np.random.default_rng(seed).standard_normal(n)
     alphas: list[float] = []
@@ -96,7 +96,7 @@ def _beside(slack: DualSlack, basis: Array, count: int, seed: int) -> Array:
         vectors[k] = vector / size
         vector = np.asarray((slack @ vectors[k][:, None])[:, 0])
         alphas.append(float(vectors[k] @ vector))
-        if k % _EVERY == _EVERY - 1 and _is_known(alphas, betas):
+        if k % _CHECKED_EVERY == _CHECKED_EVERY - 1 and _is_known(alphas, betas):
             break
     values, mixed = sl.eigh_tridiagonal(alphas, betas[: len(alphas) - 1])
     return np.asarray(vectors[: values.size].T @ mixed[:, :count])
@@ -106,7 +106,7 @@ def _is_known(alphas: list[float], betas: list[float]) -> bool:
     """Whether the residual of the lowest Ritz value is small beside it."""
     values, mixed = sl.eigh_tridiagonal(alphas, betas)
     residual = abs(float(mixed[-1, 0])) * max(betas[-1], 0.0)
-    return residual <= _KNOWN * abs(float(values[0]))
+    return residual <= _ACCURACY * abs(float(values[0]))
 
 
 # Share of a random factor in the first one, so that no direction is missing.

@@ -182,7 +182,7 @@ def _diagonal_rows(problem: FactorProblem, k: int) -> tuple[Index, Index, Array]
 
 # Order from which on fill matters, and the part of all points that are equally far from one where
 # little is left of sparsity once some are eliminated.
-_LARGE, _WIDE = 200, 0.4
+_FILL_MATTERS, _WIDE_LEVEL = 200, 0.4
 
 
 def equations_alone(sdp: SDP) -> bool:
@@ -208,10 +208,10 @@ def reason(problem: FactorProblem) -> str:
         return ""
     if not Spheres(problem).free.any():
         return "All rows fix lengths, which descent on spheres keeps exactly."
-    large = [b for b in problem.blocks if b.n >= _LARGE]
+    large = [b for b in problem.blocks if b.n >= _FILL_MATTERS]
     for block in large:
         width = breadth(_pattern(block))
-        if width >= _WIDE * block.n:
+        if width >= _WIDE_LEVEL * block.n:
             return (
                 f"Of {block.n} points {width} are equally far from one, so that factorizations "
                 "would fill in, and descent was tried first."

@@ -199,7 +199,7 @@ class Curvature:
 
 _MOST_STEPS = 200  # in one round
 _MOST_PRODUCTS = 1000  # in one step
-_ROUNDING = 1e-13  # of values, relative to them
+_VALUE_ROUNDING = 1e-13  # of values, relative to them
 _LOOSEST = 0.1  # residual of conjugate gradients
 _FLATTER = 0.5  # what a step has to leave of the gradient where values no longer tell
 
@@ -232,7 +232,7 @@ class Minimizer:
             )
             self._journal.products += step.products
             trial = local.function.at(local.vector + step.change)
-            rounding = _ROUNDING * max(abs(local.value), abs(trial.value))
+            rounding = _VALUE_ROUNDING * max(abs(local.value), abs(trial.value))
             # A gain below the rounding of values is not measurable: then the gradient decides.
             is_measurable = step.promise > rounding or step.at_border
             accepted = region.learn(step, local.value - trial.value, rounding)

@@ -15,7 +15,7 @@ _HEAVIER = (4.0, 1e2, 1e4, 1e6, 1e8)
 _MOST_ESCAPES = 6
 _REINFORCEMENTS = 4
 _SURPLUS = 1.05  # of the weight that lifts an eigenvalue to 1 to first order
-_ENOUGH = 2.0  # connectivity of the heavy weights at which adding more is pointless
+_CONNECTED_ENOUGH = 2.0  # connectivity of the heavy weights at which adding more is pointless
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,8 +239,8 @@ def heavy_weights(program: EdgeProgram) -> tuple[Vector, float]:
     strength = connectivity(pencil, unit, _COARSE).lower
     for growth in _HEAVIER:
         heavy = np.minimum(ceiling, unit * growth / strength)
-        reached = _ENOUGH * connectivity(pencil, heavy / _ENOUGH, _COARSE).lower
-        if reached >= _ENOUGH * (1 - _COARSE) or (heavy == ceiling).all():
+        reached = _CONNECTED_ENOUGH * connectivity(pencil, heavy / _CONNECTED_ENOUGH, _COARSE).lower
+        if reached >= _CONNECTED_ENOUGH * (1 - _COARSE) or (heavy == ceiling).all():
             break
     return heavy, reached
 

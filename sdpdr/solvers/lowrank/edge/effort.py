@@ -21,15 +21,15 @@ from sdpdr.solvers.lowrank.frame import pataki
 # landmarks, ranks of 8 and more were at most a third off and smaller ranks off by two or three;
 # without the multiple, estimates are up to twice as high. Columns of unequal variance, heavy tails
 # and sparse counts lead to estimates that are too low.
-_CLEAR = 1.5
+_DROP = 1.5
 # Landmarks of a first estimate, and of a second where the spectrum is spread over more than
 # `_SPREAD` eigenvalues, since few landmarks miss directions. In some sixty unfoldings the spread
 # was at least 8.1 where the rank was 8 or more; at lower ranks only noise in five dimensions
 # reached that.
-_FEW, _MANY, _SPREAD = 50, 400, 8.0
+_RANK_SAMPLE_LEAST, _RANK_SAMPLE_MOST, _SPREAD = 50, 400, 8.0
 # Landmarks times points: ways to all points take a second for the first at 100,000 points, and 3 %
 # of a solve at 10,000.
-_LEAST, _WAYS = 20, 400_000
+_LEAST_LANDMARKS, _PATHS = 20, 400_000
 # Rank from which conjugate gradients are faster where a factorization takes so many multiplications
 # (of 17 unfoldings all, by 1.1 to 10 times): the edge engine has to grow there, and no long
 # sheet makes the equations of conjugate gradients stiff.
@@ -88,10 +88,10 @@ def _work(program: EdgeProgram, rank: int) -> tuple[float, float]:
 
 def _rank(program: EdgeProgram) -> int:
     """The rank of the answer, as far as the graph tells."""
-    few = max(_LEAST, min(_FEW, _WAYS // program.n))
+    few = max(_LEAST_LANDMARKS, min(_RANK_SAMPLE_LEAST, _PATHS // program.n))
     spectrum = landmark_spectrum(program, few)
     rank = _directions(spectrum)
-    many = min(_MANY, _WAYS // program.n)
+    many = min(_RANK_SAMPLE_MOST, _PATHS // program.n)
     if _spread(spectrum) > _SPREAD and many > few:
         # The first estimate may be higher, because few landmarks include fewer far outliers.
         rank = max(rank, _directions(landmark_spectrum(program, many)))
@@ -118,7 +118,7 @@ def _room(program: EdgeProgram, rank: int) -> int:
 
 def _directions(spectrum: np.ndarray) -> int:
     """Eigenvalues, in descending order, that are clearly no noise."""
-    return int((spectrum > max(-_CLEAR * spectrum[-1], 1e-8 * spectrum[0])).sum())
+    return int((spectrum > max(-_DROP * spectrum[-1], 1e-8 * spectrum[0])).sum())
 
 
 def _spread(spectrum: np.ndarray) -> float:

@@ -33,7 +33,7 @@ _STIFF = 1e11
 _OF_ENOUGH = 0.9
 # Share of all steps that the last stage took, beyond which another would take longer than all of
 # it: rounding, times the stiffness, is then what the weights are changed by.
-_SLOW = 0.5
+_LAST_STAGE_SHARE = 0.5
 _GROWTH = 1000.0
 _MAX_STAGES = 20
 _FIRST_ACCURACY = 1e-3
@@ -91,7 +91,8 @@ def solve_by_multipliers(search: EdgeSearch, R: Matrix) -> None:
         verdict = search.latest
         if search.finished or verdict is None:
             return
-        slow = verdict.error > _PROGRESS * error or search.steps - steps > _SLOW * search.steps
+        is_long = search.steps - steps > _LAST_STAGE_SHARE * search.steps
+        slow = verdict.error > _PROGRESS * error or is_long
         if stiffness >= _STIFF and (slow or search.has_enough(_OF_ENOUGH)):
             return
         error, weights, steps = verdict.error, verdict.weights, search.steps

@@ -25,7 +25,7 @@ _CORRECTION = 1e-3  # where none was needed: rarely is less enough
 # or more, from zero takes seven factorizations, and to come down from one too large costs less.
 _COLD_REG = 1.0
 _LARGEST_REG = 1e10
-_ROUNDING = 1e-15
+_GAP_ROUNDING = 1e-15  # relative gap that doubles cannot reduce
 _OPENED = 10.0  # slack that a resumed row gets, over complementarity per mean multiplier
 _FLOOR = 0.2  # complementarity aimed at, as a share of the tolerance
 _SADDLE_REG = 0.1  # shift that a point which is optimal but for its inertia does not get rid of
@@ -178,7 +178,7 @@ class InteriorPoint:
             self._note(point, measure)
             since_best = 0 if measure.worst < 0.99 * best else since_best + 1
             best = min(best, measure.worst)
-            spent = (self._any_box and measure.gap < _ROUNDING) or point.reg > _LARGEST_REG
+            spent = (self._any_box and measure.gap < _GAP_ROUNDING) or point.reg > _LARGEST_REG
             settled = max(measure.gap, measure.residual) < tol and not self._signed
             at_saddle = at_saddle + 1 if settled and point.reg > _SADDLE_REG else 0
             stuck = since_best > _PATIENCE or at_saddle > _SADDLE_PATIENCE

@@ -23,7 +23,7 @@ from sdpdr.program.face import null_vectors
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.edge.program import Objective
 
-_ROUNDING = 1e-12
+_EQUAL_TO = 1e-12  # relative difference up to which coefficients count as equal
 
 
 def read_objective(sdp: SDP, name: str) -> tuple[Array, Objective]:
@@ -101,9 +101,9 @@ def _multiple(diagonal: Array, mass: Array) -> float:
     """The t with diagonal = t mass."""
     t = float(diagonal.sum() / mass.sum())
     size = np.abs(diagonal).max()
-    if np.abs(diagonal - t * mass).max() > _ROUNDING * size:
+    if np.abs(diagonal - t * mass).max() > _EQUAL_TO * size:
         raise NotAcceptedError("centre and variance weigh the points differently")
-    if t < -_ROUNDING * size:
+    if t < -_EQUAL_TO * size:
         raise NotAcceptedError("the objective is not a variance (block Variance)")
     return max(t, 0.0)
 

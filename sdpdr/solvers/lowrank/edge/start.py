@@ -16,7 +16,7 @@ from sdpdr.solvers.lowrank.edge.certificate import heavy_weights
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 
 _RANK_WITH_LOWER_LIMITS = 8  # unrolling under equalities needs room to move
-_SMALL = 25  # up to this size lower limits get every column there is
+_FULL_RANK_SIZE = 25  # up to this size lower limits get every column there is
 FEW_COLUMNS = 6  # at most so many at first, whatever the answer will need
 # Scale of a start by Isomap, whose lengths are a little too long almost everywhere.
 SHRINK = 0.9
@@ -133,7 +133,7 @@ def first_rank(program: EdgeProgram, spectrum: Vector | None = None) -> int:
     2
     """
     if spectrum is None:
-        wanted = program.n - 1 if program.n <= _SMALL else _RANK_WITH_LOWER_LIMITS
+        wanted = program.n - 1 if program.n <= _FULL_RANK_SIZE else _RANK_WITH_LOWER_LIMITS
     else:
         significant = int((spectrum > _SIGNIFICANT * spectrum[0]).sum())
         wanted = min(max(significant + 1, 3), FEW_COLUMNS)
@@ -208,11 +208,11 @@ def relaxed(program: EdgeProgram, R: Matrix) -> Matrix:
     return program.centred(R)
 
 
-_STEPS = 25
+_RESTORING_STEPS = 25
 # Rows of lengths become dependent where exact lengths have no interior; then steps only halve the
 # distance, and need all the digits there are. Where they are too long, more shortens them.
 _DAMPING, _SHORTER, _MOTIONS = 1e-15, 100.0, 1e-12
-_NEAR = 1e-6  # share of the length within which a limit counts as active
+_ACTIVE = 1e-6  # share of the length within which a limit counts as active
 _REACHED = 1e-14
 # Roundings of coordinates by which a limit is kept where there is room on both sides of a length,
 # so that the point can be proved to lie within: coordinates are moved once more on the way there.
@@ -258,7 +258,7 @@ def restored(
     1.0
     """
     best, least, damping = R, np.inf, _DAMPING
-    for _ in range(_STEPS):
+    for _ in range(_RESTORING_STEPS):
         active, missing, worst = _missing(program, R)
         if worst < least:
             best, least = R, worst
@@ -295,7 +295,7 @@ def _least(J: sp.csr_array, missing: Vector, damping: float) -> Vector:
 def _missing(program: EdgeProgram, R: Matrix) -> tuple[np.ndarray, Vector, float]:
     """Edges at a hard limit or beyond, what they miss it by, and the largest violation."""
     hard, q = program.hard, program.lengths(R)
-    near = _NEAR * program.sqdist
+    near = _ACTIVE * program.sqdist
     margin = _margin(program, R)
     lower, upper = program.lower + margin, program.upper - margin
     low, high = q < lower + near, q > upper - near

@@ -21,11 +21,11 @@ from sdpdr.solvers.lowrank.general.lagrangian import Layout, Local
 from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 from sdpdr.solvers.lowrank.general.verdict import FactorVerdict
 
-_LEAST = 3
+_LEAST_RANK = 3
 _NOTHING = 1e-12  # squared size of a column that leaves no trace
 _OUTGROWN = 0.1  # share of the squared length of a new column below which an old one gives way
 _GAP = 1e-2  # squared size of a column over that of the one before, where a gap sets it apart
-_CLEAR = 0.1  # share of the lowest eigenvalue from which on others are followed too
+_FOLLOWED = 0.1  # share of the lowest eigenvalue from which on others are followed too
 
 
 def first_ranks(problem: FactorProblem, options: Options, share: float = 2.0) -> tuple[int, ...]:
@@ -44,7 +44,7 @@ def first_ranks(problem: FactorProblem, options: Options, share: float = 2.0) ->
 def _first_rank(block: FactorBlock, m: int, options: Options, share: float) -> int:
     wanted = options.rank
     if wanted is None:
-        wanted = min(pataki(m), max(_LEAST, int(np.ceil(share * np.log(block.n + 1.0)))))
+        wanted = min(pataki(m), max(_LEAST_RANK, int(np.ceil(share * np.log(block.n + 1.0)))))
     return max(1, min(wanted, limit_of(block, options)))
 
 
@@ -81,7 +81,7 @@ def grown(
             leap = float(np.sum(np.square(_step(local, block, values[0], vectors[:, [0]], 1))))
             base = present(factor, max(floor, _OUTGROWN * leap))
             room = max(0, limit_of(block, options) - base.shape[1])
-            chosen = np.flatnonzero(values < _CLEAR * low)[:room]
+            chosen = np.flatnonzero(values < _FOLLOWED * low)[:room]
             columns = [_step(local, block, values[k], vectors[:, [k]], chosen.size) for k in chosen]
             added = np.hstack([base, *columns]) if columns else factor
         if added.shape[1] > factor.shape[1]:

@@ -257,10 +257,10 @@ def reported(problem: FactorProblem, objective: float) -> float:
 
 
 _VIOLATED = 1e-4  # violation from which on a proof of infeasibility is looked for
-_FAR = 1e7  # size of scaled unknowns that looks like running away
-_LARGER = 1e4  # trace that a feasible point would need, in terms of the present one
+_RUNAWAY = 1e7  # size of scaled unknowns that looks like running away
+_TRACE_RATIO = 1e4  # trace that a feasible point would need, in terms of the present one
 _ROUNDING = 1e-6
-_SMALL = 1e-6  # unknowns of a ray, in terms of the largest, that are no part of it
+_NOT_IN_RAY = 1e-6  # unknowns of a ray, in terms of the largest, that are no part of it
 _CANCELLED = 1e-3  # what a ray may leave of its terms in a row
 
 
@@ -289,7 +289,7 @@ def is_infeasible(local: Local) -> bool:
         slack = block.forms.slack(full)
         low = slack.diagonal() if block.scalar else lowest(slack, block.face, 1, 0)[0]
         trace = max(1.0, float(np.sum(np.square(factor))))
-        if -float(np.min(low, initial=0.0)) * _LARGER * trace > promise:
+        if -float(np.min(low, initial=0.0)) * _TRACE_RATIO * trace > promise:
             return False
     return True
 
@@ -300,7 +300,7 @@ def is_unbounded(local: Local) -> bool:
     problem = layout.problem
     factors, free = layout.split(local.vector)
     size = sum(float(np.sum(np.square(f))) for f in factors) + float(np.abs(free).sum())
-    if not size > _FAR:
+    if not size > _RUNAWAY:
         return False
     values = layout.values(layout.join([f / np.sqrt(size) for f in factors], free / size))
     away = np.where(problem.equal, np.abs(values[1:]), np.maximum(values[1:], 0.0))
@@ -319,10 +319,10 @@ def _cancels(layout: Layout, factors: Sequence[Array], free: Array) -> bool:
     squares = [np.einsum("ik,ik->i", f, f) for f in factors]
     most = max(float(np.max(part, initial=0.0)) for part in (*squares, np.abs(free)))
     large = [
-        np.where((s > _SMALL * most)[:, None], f, 0.0)
+        np.where((s > _NOT_IN_RAY * most)[:, None], f, 0.0)
         for s, f in zip(squares, factors, strict=True)
     ]
-    free = np.where(np.abs(free) > _SMALL * most, free, 0.0)
+    free = np.where(np.abs(free) > _NOT_IN_RAY * most, free, 0.0)
     values = layout.values(layout.join(large, free))[1:]
     sizes = abs(problem.free) @ np.abs(free)
     for block, factor in zip(problem.blocks, large, strict=True):

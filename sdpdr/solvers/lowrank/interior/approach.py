@@ -24,10 +24,10 @@ from sdpdr.solvers.lowrank.interior.whole import first_factors, placed
 
 _SHARPER = 0.1  # accuracy of the next run where the multipliers do not prove enough
 _ROUNDS = 6
-_STEPS = 400  # in all, after which no further run begins
-_ENOUGH = 0.5  # of the gap that the user requested
-_MISSED = 10.0  # times the requested accuracy, from which on a run has failed
-_CLEAR = 0.1  # share of the lowest eigenvalue from which on others are followed too
+_MAX_STEPS = 400  # in all, after which no further run begins
+_OF_REQUESTED_GAP = 0.5  # of the gap that the user requested
+_FAILED_FROM = 10.0  # times the requested accuracy, from which on a run has failed
+_FOLLOWED = 0.1  # share of the lowest eigenvalue from which on others are followed too
 _FIRST_MOVE = 1e-2  # what a new column changes a row by
 _OF_GAP = 0.1  # complementarity to go on with in more columns, as a share of the gap
 _NOISE = 1e3  # of multipliers, over the complementarity left, that negative eigenvalues may be
@@ -53,12 +53,12 @@ def approach(search: FactorSearch, first: Unknowns) -> bool:
 
 def _spent(search: FactorSearch) -> bool:
     """Whether the other engine should have its turn."""
-    return len(search.journal.records) >= _STEPS
+    return len(search.journal.records) >= _MAX_STEPS
 
 
 def _content(options: Options) -> float:
     """The gap at which it ends."""
-    return max(options.tol, _ENOUGH * (options.enough or 0.0))
+    return max(options.tol, _OF_REQUESTED_GAP * (options.enough or 0.0))
 
 
 class _Approach:
@@ -95,7 +95,7 @@ class _Approach:
             verdict = self._verdict(at, point)
             if self._good(verdict):
                 return True
-            missed = errors.worst > _MISSED * accuracy
+            missed = errors.worst > _FAILED_FROM * accuracy
             if self.search.journal.exhausted and at.kept is not None:
                 self.search.offer(self._placed(at, at.kept).point().values)
             if self.search.journal.exhausted or (missed and _spent(self.search)):
@@ -192,7 +192,7 @@ class _Approach:
         ):
             room = max(0, limit_of(points.block, self.options) - factor.shape[1])
             low = float(np.min(values, initial=0.0))
-            count = min(room, int(np.sum(values < _CLEAR * low))) if low < 0.0 else 0
+            count = min(room, int(np.sum(values < _FOLLOWED * low))) if low < 0.0 else 0
             columns = [_column(points.block, vectors[:, [k]]) for k in range(count)]
             wider.append(points.met(np.hstack([factor, *columns])))
             if columns:

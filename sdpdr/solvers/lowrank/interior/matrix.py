@@ -44,7 +44,7 @@ from sdpdr.solvers.lowrank.interior.points import PointBlock
 from sdpdr.solvers.lowrank.interior.start import has_lengths
 
 # Unknowns in a row beyond which it stands beside the matrix.
-_LONG = 80
+_LONG_ROW = 80
 # Rows whose cliques are filled together: long enough to compute with, short enough that the sums
 # of neighbouring rows, which meet in the same entries, stay in the cache.
 _ROWS = 4096
@@ -129,8 +129,8 @@ class NewtonMatrix(Parts):
         starts = np.concatenate([[0], np.cumsum(count)])
         shape = (boxed.m, self.size)
         self.slope = sp.csr_array((np.zeros(row.size), column[self._order], starts), shape=shape)
-        self._long = np.flatnonzero(count > _LONG)
-        self._beside = np.flatnonzero(count[row] > _LONG)
+        self._long = np.flatnonzero(count > _LONG_ROW)
+        self._beside = np.flatnonzero(count[row] > _LONG_ROW)
         self._cliques = [c for w in _widths(count) for c in _cliques(self._order, starts, count, w)]
         equations = [
             int(block.equations.shape[0]) * r for block, r in zip(boxed.blocks, ranks, strict=True)
@@ -260,7 +260,7 @@ def _moving(block: PointBlock) -> NDArray[np.bool_]:
 
 def _widths(count: Index) -> Index:
     """Numbers of unknowns that short rows have."""
-    return np.unique(count[(count > 0) & (count <= _LONG)])
+    return np.unique(count[(count > 0) & (count <= _LONG_ROW)])
 
 
 def _cliques(order: Index, starts: Index, count: Index, width: int) -> list[_Cliques]:

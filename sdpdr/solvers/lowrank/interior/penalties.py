@@ -41,7 +41,9 @@ from sdpdr.solvers.lowrank.interior.whole import completed, first_factors, place
 # Proximal terms, as the share of a typical right side that a row has to miss its own by, for its
 # multiplier to cross half of its box: of the first round and of all others.
 _WIDTHS = (0.1, 0.03)
-_STEPS, _MEMORY = 120, 10  # of a round: more for better multipliers, fewer for better points
+# Steps of a round: more for better multipliers, fewer for better points.
+_STEPS_PER_ROUND = 120
+_MEMORY = 10  # pairs that L-BFGS keeps
 _ROUNDS = 40
 # A round that leaves more than this share of the distance between both objectives was too short,
 # and the next is twice as long, up to so many steps.
@@ -175,7 +177,7 @@ class _SmoothPenalties:
 
     def run(self) -> None:
         """All rounds, until both objectives agree, or come no closer."""
-        least, steps = np.inf, _STEPS
+        least, steps = np.inf, _STEPS_PER_ROUND
         for k in range(_ROUNDS):
             apart = self._round(_WIDTHS[min(k, len(_WIDTHS) - 1)], steps)
             if self._is_over() or apart <= self.search.options.tol or steps > _MOST_STEPS:

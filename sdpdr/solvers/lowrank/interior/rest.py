@@ -24,7 +24,7 @@ from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.whole import completed
 
 # The least move that is tried, how many times twice as much, and how often the last is halved.
-_LEAST, _DOUBLED, _HALVED = 1e-7, 30, 4
+_LEAST_MOVE, _MAX_DOUBLINGS, _HALVINGS = 1e-7, 30, 4
 
 
 def at_rest(boxed: Boxed, multipliers: Array, ends: tuple[Array, Array]) -> Array | None:
@@ -95,14 +95,14 @@ def _best(boxed: Boxed, rested: Callable[[float], Array | None], t: float | None
     A slack that is barely positive may prove little. Along a line the dual function is concave.
     """
     best, most = None, -np.inf
-    for _ in range(_DOUBLED):
+    for _ in range(_MAX_DOUBLINGS):
         found = None if t is None else rested(t)
         if t is None or (found is None and best is not None):
             break
         proved = -np.inf if found is None else promised(boxed, found)
         if proved < most:
             break
-        best, most, t = found, proved, max(_LEAST, 2.0 * t)
+        best, most, t = found, proved, max(_LEAST_MOVE, 2.0 * t)
     return best
 
 
@@ -130,11 +130,11 @@ def _least_move(holds: Callable[[float], bool]) -> float | None:
     """About the least number from which on a condition holds; None if it never does."""
     if holds(0.0):
         return 0.0
-    t = next((t for k in range(_DOUBLED) if holds(t := _LEAST * 2.0**k)), None)
+    t = next((t for k in range(_MAX_DOUBLINGS) if holds(t := _LEAST_MOVE * 2.0**k)), None)
     if t is None:
         return None
     below = t / 2.0
-    for _ in range(_HALVED):
+    for _ in range(_HALVINGS):
         middle = (below + t) / 2.0
         below, t = (below, middle) if holds(middle) else (middle, t)
     return t

@@ -22,7 +22,8 @@ _NOISE, _MOST_NOISE = 1e-2, 0.3
 # and the least square of the size of points.
 _STRENGTHS, _LEAST_SIZE = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0), 1e-3
 _AGREE, _DIGITS = 1e-9, 9  # agreement of entries of one vector, digits of coordinates of anchors
-_FEW, _SOME = 100, 20  # anchors up to which all distances are used; beyond, distances of each
+# Anchors up to which all of their distances are used; beyond, so many distances of each.
+_ANCHORS_WITH_ALL, _DISTANCES_OF_EACH = 100, 20
 
 
 def shape_from_lengths(problem: FactorProblem, block: FactorBlock, seed: int) -> Array | None:
@@ -166,10 +167,10 @@ def _turned(shape: Array, places: Array) -> Array:
 
 def _pairs(count: int, seed: int) -> Index:
     """All pairs of a few points; of many, a path and some at random."""
-    if count <= _FEW:
+    if count <= _ANCHORS_WITH_ALL:
         return np.column_stack(np.triu_indices(count, 1))
     rng, path = np.random.default_rng(seed), np.arange(count - 1)
-    some = rng.integers(count, size=(_SOME * count, 2))
+    some = rng.integers(count, size=(_DISTANCES_OF_EACH * count, 2))
     return np.vstack([np.column_stack([path, path + 1]), some[some[:, 0] != some[:, 1]]])
 
 
