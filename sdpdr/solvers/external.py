@@ -43,7 +43,7 @@ _SHOWN = {
 # What reading a file raises that is not what it should be.
 _UNREADABLE = (ValueError, LookupError, OSError)
 # Seconds to tell a version, and bytes to find it in.
-_PATIENCE, _A_LINE = 2.0, 10_000
+_VERSION_SECONDS, _VERSION_BYTES = 2.0, 10_000
 
 
 @dataclass(frozen=True)
@@ -211,13 +211,13 @@ def _version(command: tuple[str, ...]) -> str:
         except OSError:
             return "unknown"
         try:
-            child.wait(_PATIENCE)
+            child.wait(_VERSION_SECONDS)
         except subprocess.TimeoutExpired:
             return "unknown"
         finally:
             _end_group(child)
         said.seek(0)
-        found = re.search(r"\d+(?:\.\d+)+", said.read(_A_LINE).decode("latin-1"))
+        found = re.search(r"\d+(?:\.\d+)+", said.read(_VERSION_BYTES).decode("latin-1"))
     return found[0] if found else "unknown"
 
 

@@ -37,13 +37,13 @@ from sdpdr.solvers.dense.normal import Data
 from sdpdr.solvers.dense.scaling import Cones
 from sdpdr.solvers.multiplier_form import MultiplierForm, multiplier_form
 
-# What Clarabel raises where one of its own checks fails; it is no Exception.
+# Type name of what Clarabel raises if one of its own checks fails; it is no Exception.
 PANIC = "PanicException"
 _SOLVED = ("Solved", "AlmostSolved")
 # Multiplications of Clarabel's in the time of the calls for one step of our own method.
 _CALLS = 1e8
-# Seconds of steps for each cubed order of the matrix that they factor, on a slow machine.
-_STEPS = 2e-10
+# Seconds of an interior-point solve over the cubed order of its matrix, on a slow machine.
+_SECONDS_PER_CUBED_ORDER = 2e-10
 # Largest gap and iterations of our dense method.
 _GAP, _ITERATIONS = 1e-8, 60
 
@@ -110,10 +110,8 @@ def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
     >>> found.is_solved, found.x.round(6).tolist(), found.z.round(6).tolist()
     (True, [2.0], [1.0])
     """
-    if (
-        _STEPS * sum(part.rows.size**3 for part in program.parts if part.kind == SEMIDEFINITE)
-        > seconds
-    ):
+    cubes = sum(part.rows.size**3 for part in program.parts if part.kind == SEMIDEFINITE)
+    if _SECONDS_PER_CUBED_ORDER * cubes > seconds:
         return _nothing(program)
     try:
         found = run_clarabel(program, {"verbose": False}, seconds)
@@ -143,7 +141,7 @@ def ask_dense(program: FlatProgram, seconds: float = inf) -> Answer:
     (True, [-0.6, -0.8], [5.0, 3.0, 4.0])
     """
     others = any(part.kind in (EXPONENTIAL, POWER) for part in program.parts)
-    if others or _STEPS * program.c.size**3 > seconds:
+    if others or _SECONDS_PER_CUBED_ORDER * program.c.size**3 > seconds:
         return _nothing(program)
     scale, lift = _scale(program), _lift(program.parts)
     A, b = lift @ sp.diags_array(scale) @ program.A, lift @ (scale * program.b)

@@ -31,7 +31,7 @@ from sdpdr.solvers.external_files import FiledProgram
 
 # Share of the time limit that they get: writing the answer takes time too, and SDPLR counts CPU
 # seconds.
-_EARLY = 0.8
+_TIME_SHARE = 0.8
 # SDPLR's own is 0.1; this one makes its bounds ten times as sharp for 1.5 times the time.
 _CENTRALITY = 1e-3
 
@@ -57,7 +57,7 @@ class _LowRankProgram(ExternalSolver):
 
     def _seconds(self) -> int:
         """Whole seconds, and at least one, as both want them."""
-        return 86400 if self.time_limit is None else max(1, int(_EARLY * self.time_limit))
+        return 86400 if self.time_limit is None else max(1, int(_TIME_SHARE * self.time_limit))
 
 
 @dataclass(frozen=True)

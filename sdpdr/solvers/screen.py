@@ -20,7 +20,7 @@ Shape = tuple[int, ...]
 _PARTS = {"point": Point, "verdict": Verdict, "claim": Claim, "seconds": Mapping, "history": tuple}
 _WORDS = {"status": str, "value": Real | None, "iterations": int | None, "message": str}
 # Letters of a claim that are kept.
-_ENOUGH = 2000
+_LONGEST_MESSAGE = 2000
 
 # Squares of numbers beyond this overflow soon, so nothing can be said of such a point.
 HUGE = 1e100
@@ -51,11 +51,11 @@ def printable(words: str) -> str:
     >>> printable("stuck\x1b[31m at\n\t iteration 3")
     'stuck [31m at iteration 3'
     """
-    if words.isprintable() and len(words) <= _ENOUGH:
+    if words.isprintable() and len(words) <= _LONGEST_MESSAGE:
         return words
-    kept = "".join(c if c.isprintable() else " " for c in words[: 2 * _ENOUGH])
+    kept = "".join(c if c.isprintable() else " " for c in words[: 2 * _LONGEST_MESSAGE])
     kept = re.sub(" {2,}", " ", kept).strip()
-    return kept if len(kept) <= _ENOUGH else f"{kept[:_ENOUGH]}..."
+    return kept if len(kept) <= _LONGEST_MESSAGE else f"{kept[:_LONGEST_MESSAGE]}..."
 
 
 def failure(name: str, error: BaseException) -> Outcome:

@@ -19,7 +19,7 @@ from sdpdr.base.arrays import Array
 Vector: TypeAlias = "list[arb]"
 
 # Order up to which a factorization runs through single numbers; larger ones use products.
-_SMALL = 12
+_ENTRYWISE_ORDER = 12
 _HALF = arb(0.5)
 
 
@@ -107,7 +107,7 @@ def inverse_factor(matrix: arb_mat) -> arb_mat | None:
     True
     """
     n = matrix.nrows()
-    if n <= _SMALL:
+    if n <= _ENTRYWISE_ORDER:
         return _small_inverse_factor(matrix.tolist())
     half = n // 2
     rows = matrix.tolist()

@@ -47,11 +47,11 @@ _DIRECT = 1_000_000
 _PRODUCTS, _FORCING = 300, 1e-2
 # The line search accepts this share of the decrease that the tangent predicts or, where values
 # agree to rounding, this share of the gradient; and it halves the step at most this many times.
-_SHARE, _LESS, _HALVINGS = 1e-4, 0.9, 30
+_DECREASE_SHARE, _GRADIENT_SHARE, _MAX_HALVINGS = 1e-4, 0.9, 30
 # Bounds of the shift added to the second derivative, relative to the mean of its largest diagonal
 # entries. Between them the shift is as large as the error of the rows.
-_LEAST, _SHIFT = 1e-12, 1e-3
-_ROUNDING = 1e-14
+_LEAST_SHIFT, _LARGEST_SHIFT = 1e-12, 1e-3
+_VALUE_ROUNDING = 1e-14  # of the value, relative to its terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,8 @@ class At:
     @property
     def _shift(self) -> float:
         """What is added to the second derivative, which may be singular away from an optimum."""
-        return float(self.program.compliance.mean()) * min(_SHIFT, max(self.missed, _LEAST))
+        share = min(_LARGEST_SHIFT, max(self.missed, _LEAST_SHIFT))
+        return float(self.program.compliance.mean()) * share
 
     def _solved(self, free: NDArray[np.intp], right: Array) -> Array:
         n = self.eigenvalues.size
@@ -177,14 +178,15 @@ class At:
     def moved(self) -> At | None:
         """The multipliers after a step; None where none makes less of the value or the gradient."""
         step = self.direction()
-        for halving in range(_HALVINGS):
+        for halving in range(_MAX_HALVINGS):
             y = self.y + 0.5**halving * step
             trial = At.of(self.program, np.where(self.program.is_limit, np.maximum(y, 0.0), y))
             slope = float(self.gradient @ (trial.y - self.y))
-            rounding = _ROUNDING * (abs(self.value) + np.abs(self.program.rhs) @ np.abs(self.y))
-            if trial.value <= self.value + _SHARE * slope:
+            size = abs(self.value) + np.abs(self.program.rhs) @ np.abs(self.y)
+            if trial.value <= self.value + _DECREASE_SHARE * slope:
                 return trial
-            if trial.value <= self.value + rounding and trial.missed <= _LESS * self.missed:
+            is_equal = trial.value <= self.value + _VALUE_ROUNDING * size
+            if is_equal and trial.missed <= _GRADIENT_SHARE * self.missed:
                 return trial
         return None
 

@@ -32,7 +32,7 @@ from sdpdr.program.sdp import SDP
 # How far weights of entries may differ, relatively, to be the same.
 _SAME = 1e-12
 # Entries of a row up to which squares of sums are looked at.
-_MOST = 4
+_LONGEST_ROW = 4
 # Over the order and the size of a matrix, what lifts eigenvalues above its rounding.
 _LIFT = 32.0 * UNIT
 _ONE = "there are other variables than one matrix and squares"
@@ -263,7 +263,7 @@ def _weights_of_entries(squares: Sequence[Squares]) -> Array | None:
             weights = one.weights[counts == 1] * B.data**2
             total += np.bincount(B.indices, weights, minlength=total.size)
             continue
-        if B.nnz > _MOST * B.shape[0]:
+        if B.nnz > _LONGEST_ROW * B.shape[0]:
             return None
         form = sp.csr_array(B.T @ sp.csr_array(B * one.weights[:, None]))
         diagonal = form.diagonal()

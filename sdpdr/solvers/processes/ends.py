@@ -91,13 +91,13 @@ def deaf() -> Iterator[None]:
 
 
 # Bytes of what a process printed; the end is what tells.
-_ENOUGH = 100_000
+_KEPT_BYTES = 100_000
 
 
 def last_said(path: Path) -> str:
     """The end of what a process printed, which may be a great deal."""
     with open(path, "rb") as stream:
-        stream.seek(max(0, path.stat().st_size - _ENOUGH))
+        stream.seek(max(0, path.stat().st_size - _KEPT_BYTES))
         return stream.read().decode("utf-8", errors="replace")
 
 

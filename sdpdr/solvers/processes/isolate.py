@@ -40,7 +40,7 @@ PATIENCE, GRACE = 0.3, 0.4
 # answered by the main one, but does not wake it.
 _WAKES = 1.0
 # Bytes of what a worker prints that are kept; the end is what explains a crash.
-_ENOUGH = 100_000
+_KEPT_BYTES = 100_000
 
 
 def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool = False) -> Outcome:
@@ -172,7 +172,7 @@ class _Heard:
         if not words:
             self._open.remove(self.worker.printed)
         self.printed += words
-        del self.printed[:-_ENOUGH]
+        del self.printed[:-_KEPT_BYTES]
         if self.show:
             sys.stdout.write(words.decode(errors="replace"))
 
