@@ -26,7 +26,7 @@ from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import upper_triangle
 
 # Numbers of one matrix up to which a dense map between them is formed: 8 MB.
-_MOST = 1000
+_DENSE_NUMBERS = 1000
 # Beside the largest entry of a factor.
 _NOTHING = 1e-60
 
@@ -141,7 +141,7 @@ class Stretched:
 
 def _own(program: FlatProgram, part: Part) -> Index | None:
     """The variables that a cone of matrices consists of; None where it is none, or too large."""
-    if part.kind != SEMIDEFINITE or part.rows.size > _MOST or np.any(program.b[part.rows]):
+    if part.kind != SEMIDEFINITE or part.rows.size > _DENSE_NUMBERS or np.any(program.b[part.rows]):
         return None
     rows = program.A[part.rows]
     if program.around.A is not None and program.around.A[part.rows].nnz:

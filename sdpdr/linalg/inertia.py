@@ -21,7 +21,7 @@ _OPERATIONS = 4
 # Rounding error of the factors, relative to the matrix, above which signs of pivots are unreliable.
 _GROWN = 1e-8
 # Order from which speed matters more than a check of every pivot.
-_LARGE = 20_000
+_UNCHECKED_FROM = 20_000
 # Breadth of the graph beyond which a factorization should collect columns into dense blocks, and
 # order up to which the whole matrix is made dense if no library does that.
 _WIDE, _DENSE = 400, 8000
@@ -130,7 +130,7 @@ class RestrictedFactor:
 def _best_factor(matrix: sp.csr_array, p: int) -> LdlFactor | _LargeFactor | _DenseFactor:
     """The fastest factorization; with p = 0 it only needs to detect negative eigenvalues."""
     n = matrix.shape[0]
-    if n >= _LARGE:
+    if n >= _UNCHECKED_FROM:
         return _LargeFactor(matrix)
     if n <= _WIDE or breadth(matrix) <= _WIDE:
         return LdlFactor(matrix)

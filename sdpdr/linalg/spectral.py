@@ -12,7 +12,7 @@ from sdpdr.base.errors import DataError, UnknownNameError
 from sdpdr.base.keywords import checks_keywords
 
 # Relative size of rounding errors in eigenvalues, per row of the matrix.
-_ROUNDING = 10.0 * np.finfo(float).eps
+_EIGENVALUE_ROUNDING = 10.0 * np.finfo(float).eps
 
 
 def fix_signs(vectors: Array) -> Array:
@@ -57,7 +57,7 @@ def form_root(matrix: Array) -> tuple[Array, float]:
     scaled = (matrix + matrix.T) / 2.0 / np.outer(units, units)
     size = max(len(scaled) * float(np.max(np.abs(scaled), initial=0.0)), np.finfo(float).tiny)
     spectrum, vectors = np.linalg.eigh(scaled)
-    kept = spectrum > _ROUNDING * size
+    kept = spectrum > _EIGENVALUE_ROUNDING * size
     root = np.sqrt(spectrum[kept])[:, None] * vectors[:, kept].T * units
     return root, float(np.min(spectrum, initial=0.0)) / size
 

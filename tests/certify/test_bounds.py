@@ -348,7 +348,7 @@ def test_a_reward_of_rank_one_is_outweighed_without_being_multiplied_out(monkeyp
 def test_a_cost_of_rank_one_lifts_what_it_covers(monkeypatch):
     # The Laplacian of a cycle has the mean for null vector, which the cost lifts by n.
     n, i = 30, np.arange(30)
-    monkeypatch.setattr("sdpdr.linalg.maps.forms._LARGE", 0)
+    monkeypatch.setattr("sdpdr.linalg.maps.forms._OUTER_FROM", 0)
     ring = SquaredEdgeLengths(n, np.column_stack([i, (i + 1) % n]))
     laplacian = InnerProduct(ring.adjoint(np.ones(n)))
     trace = Rows("trace", "==", {"X": Trace(n)}, np.ones(1))
@@ -712,8 +712,8 @@ def test_slack_of_a_cost_that_is_never_multiplied_out_encloses_the_exact_one(
     rows, weights, monkeypatch
 ):
     """A cost of quadratic forms beside rows that leave it apart, and those that fill the matrix."""
-    monkeypatch.setattr("sdpdr.linalg.maps.forms._LARGE", 0)
-    monkeypatch.setattr("sdpdr.linalg.maps.forms._FEW", 1.0)
+    monkeypatch.setattr("sdpdr.linalg.maps.forms._OUTER_FROM", 0)
+    monkeypatch.setattr("sdpdr.linalg.maps.forms._VECTOR_SHARE", 1.0)
     rng = np.random.default_rng(4)
     f, g = rng.standard_normal((1, 4)), rng.standard_normal((2, 4))
     at = {

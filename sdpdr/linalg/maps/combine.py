@@ -16,7 +16,7 @@ from sdpdr.linalg.letters import Letters, Words, closed, summed, times
 from sdpdr.linalg.maps.linear import LinearMap
 
 # A map keeps its matrix once formed if it has at most so many entries.
-_FEW = 20_000
+_KEPT_ENTRIES = 20_000
 
 
 def _formed_once(form: Callable[[Any], sp.csr_array]) -> Callable[[Any], sp.csr_array]:
@@ -27,7 +27,7 @@ def _formed_once(form: Callable[[Any], sp.csr_array]) -> Callable[[Any], sp.csr_
         if "_formed" in self.__dict__:
             return self._formed
         found = form(self)
-        if found.nnz <= _FEW:
+        if found.nnz <= _KEPT_ENTRIES:
             self._formed = found
         return found
 

@@ -16,8 +16,9 @@ from sdpdr.linalg.maps.linear import LinearMap
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.svec import SQRT2, selected, selection, svec_index, svec_pairs, svec_size
 
-# An adjoint stays a sum of outer products from this order on, if vectors are few and dense.
-_LARGE, _FEW, _DENSE = 200, 0.1, 0.1
+# An adjoint stays a sum of outer products from this order on, if there are at most this share of n
+# vectors, and their outer products fill at least this share of the matrix.
+_OUTER_FROM, _VECTOR_SHARE, _ENTRY_SHARE = 200, 0.1, 0.1
 
 
 def within(pairs: Any, n: int, what: str) -> Index:
@@ -135,7 +136,8 @@ class QuadraticForms(BilinearForms):
         """The sum of y_e f_e f_e^T: sparse, or an `Outer` if it would be dense."""
         weights = self._check_multipliers(multipliers)
         entries = float(np.square(np.diff(self.left.indptr)).sum())
-        if self.n < _LARGE or self.m > _FEW * self.n or entries < _DENSE * self.n**2:
+        are_few = self.m <= _VECTOR_SHARE * self.n
+        if self.n < _OUTER_FROM or not are_few or entries < _ENTRY_SHARE * self.n**2:
             return super().adjoint(weights)
         used = np.flatnonzero(weights)
         return Outer(sp.csr_array((self.n, self.n)), self.left[used].toarray().T, weights[used])
