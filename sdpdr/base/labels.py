@@ -30,7 +30,7 @@ _DOUBTFUL = {
     "unlabelled",
 }  # fmt: skip
 # Fewer labels are too few to judge by; scikit-learn has the same number.
-_FEW = 20
+_FEW_LABELS = 20
 # Up to this ratio two classes are of similar size. To hide half of the labels of two equal
 # classes, a common experiment, gives a larger one.
 _ALIKE = 1.5
@@ -209,7 +209,7 @@ def warn_of_many(y: np.ndarray) -> None:
     """Warn if more than half of the labels are different numbers, as measurements are."""
     known = y[~unknown(y)]
     count = len(set(known.tolist()))
-    if known.dtype.kind in "iuf" and known.size > _FEW and count > known.size / 2:
+    if known.dtype.kind in "iuf" and known.size > _FEW_LABELS and count > known.size / 2:
         warn(
             f"y holds {count} different numbers in {known.size} labels, and each is a class of its "
             "own. If y is measured, cut it into classes first, as pandas.qcut(y, 4, labels=False) "
@@ -246,7 +246,11 @@ def warn_of_signs(y: np.ndarray, way: str = _MARK_MISSING) -> None:
     warn_of_doubtful_names(y)
     gone = unknown(y) & marked(y)
     labels = y[~unknown(y)].tolist()
-    if not gone.any() or len(labels) <= _FEW or not all(isinstance(each, Real) for each in labels):
+    if (
+        not gone.any()
+        or len(labels) <= _FEW_LABELS
+        or not all(isinstance(each, Real) for each in labels)
+    ):
         return
     classes = Counter(labels)
     if set(classes) != {0, 1} and min(classes, default=0) > UNKNOWN:

@@ -105,7 +105,7 @@ def has_coordinates(graph: NeighborGraph) -> bool:
 
 
 # Up to this order a dense eigendecomposition is used, which takes milliseconds.
-_SMALL = 200
+_DENSE_ORDER = 200
 
 
 @checks_keywords
@@ -154,7 +154,7 @@ def laplacian_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
             "the constant one."
         )
     laplacian = graph.laplacian()
-    if graph.n <= _SMALL or 4 * count > graph.n:
+    if graph.n <= _DENSE_ORDER or 4 * count > graph.n:
         vectors = np.linalg.eigh(laplacian.toarray())[1][:, 1 : count + 1]
         return fix_signs(vectors)
     shift = _SHIFT * float(laplacian.diagonal().mean())

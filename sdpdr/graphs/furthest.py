@@ -20,7 +20,7 @@ HULL_FEATURES = 5
 # Boxes of so few points, or with so few candidates left, are not divided further.
 _LEAF_POINTS, _LEAF_CANDIDATES = 128, 8
 # Exceeds all rounding in a comparison of squared lengths, relative to the squared extent.
-_ROUNDING = 1e-11
+_TIE = 1e-11
 
 
 def furthest_points(X: Array, tolerance: float, count: Count | None = None) -> Index:
@@ -53,7 +53,7 @@ def _may_be_furthest(candidates: Array, center: Array, halfwidth: Array) -> np.n
     """
     moved = candidates - center
     length = np.square(moved).sum(axis=1)
-    margin = _ROUNDING * length.max()
+    margin = _TIE * length.max()
     # Furthest from z + h: the largest |c - z|^2 - 2 h (c - z), up to a constant.
     faces = 2.0 * halfwidth * moved
     scores = np.column_stack([length, length[:, None] - faces, length[:, None] + faces])

@@ -27,7 +27,7 @@ from sdpdr.program.rows import Lmi
 from sdpdr.program.sdp import SDP, remembered
 
 # A matrix of order 2 is a second-order cone already.
-_LEAST = 3
+_LEAST_ORDER = 3
 
 
 @lru_cache(maxsize=32)
@@ -47,7 +47,7 @@ def are_arrows(order: int, sides: Iterable[sp.csr_array]) -> bool:
     >>> are_arrows(3, [identity]), are_arrows(3, [sp.csr_array(np.eye(6))])
     (True, False)
     """
-    if order < _LEAST:
+    if order < _LEAST_ORDER:
         return False
     _, tail, rest = _places(order)
     for rows in sides:
@@ -63,7 +63,7 @@ def are_arrows(order: int, sides: Iterable[sp.csr_array]) -> bool:
 
 def is_arrow(lmi: Lmi) -> bool:
     """Whether a matrix inequality is on an arrow."""
-    if lmi.order < _LEAST:
+    if lmi.order < _LEAST_ORDER:
         return False
     _, tail, rest = _places(lmi.order)
     if np.any(lmi.constant[rest]) or np.ptp(lmi.constant[tail]):
@@ -79,7 +79,7 @@ def arrow_labels(sdp: SDP) -> frozenset[str]:
 
 def is_seen_as_arrow(sdp: SDP, name: str, order: int) -> bool:
     """Whether rows read nothing of a matrix variable but what matters of an arrow."""
-    if order < _LEAST:
+    if order < _LEAST_ORDER:
         return False
     maps = [side[name] for side in sdp.expressions() if name in side]
     # Those read many entries of the whole matrix, and are not written out for large programs.

@@ -14,7 +14,7 @@ from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP, remembered
 
 # A row that is missed by no more than this share of its size counts as satisfied.
-_ROUNDING = 1e-13
+_SATISFIED = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +123,10 @@ def _is_no_worse(sdp: SDP, mended: Mapping[str, Value], given: Mapping[str, Valu
     Rounding counts as nothing missed.
     """
     before, after = _missed(sdp, given), _missed(sdp, mended)
-    if before > _ROUNDING or after > _ROUNDING:
+    if before > _SATISFIED or after > _SATISFIED:
         return after <= before
     value = sdp.primal_value(given)
-    return bool(sdp.primal_value(mended) <= value + _ROUNDING * max(1.0, abs(value)))
+    return bool(sdp.primal_value(mended) <= value + _SATISFIED * max(1.0, abs(value)))
 
 
 def _missed(sdp: SDP, values: Mapping[str, Value]) -> float:

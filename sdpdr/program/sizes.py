@@ -33,7 +33,7 @@ from sdpdr.program.sdp import SDP, remembered
 
 # Numbers of points and multipliers up to which no reduction makes up for the time that it takes,
 # on some forty problem cards.
-_TINY = 100
+_TINY_SIZE = 100
 
 
 def is_tiny(sdp: SDP) -> bool:
@@ -46,7 +46,7 @@ def is_tiny(sdp: SDP) -> bool:
     [True, False]
     """
     points = sum(v.size for v in sdp.variables)
-    return points + sdp.n_rows + sum(lmi.constant.size for lmi in sdp.lmis) <= _TINY
+    return points + sdp.n_rows + sum(lmi.constant.size for lmi in sdp.lmis) <= _TINY_SIZE
 
 
 @remembered

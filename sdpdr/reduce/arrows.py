@@ -15,7 +15,7 @@ from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.sdp import SDP
 
 # Order of the least arrow: two numbers.
-_LEAST = 3
+_LEAST_ORDER = 3
 
 
 def length_of_cost(sdp: SDP) -> tuple[str, float] | None:

@@ -32,7 +32,7 @@ _WIDE = 12.0
 _ALIKE = 0.5
 # Coefficients below this share of the largest of their row may be rounding of zero. They determine
 # units only if there are more coefficients than unknowns, and units explain all but this share.
-_ROUNDING, _EXPLAINED = 2.0**-50, 0.1
+_NEGLIGIBLE, _EXPLAINED = 2.0**-50, 0.1
 # Orders above this are left alone, because every coefficient is read.
 _LARGEST = 300
 
@@ -97,7 +97,7 @@ def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
     # Coefficients of a row differ by their units; n of these are tied by n - 1 rows.
     if (variable.n - 1) * np.max(below) < _WIDE:
         return None
-    solid = np.abs(entries.data) > _ROUNDING * largest[entries.row]
+    solid = np.abs(entries.data) > _NEGLIGIBLE * largest[entries.row]
     if not solid.all() and entries.data.size > entries.shape[0] + variable.n:
         units = _fitted(entries, np.ones(entries.data.size, dtype=bool), variable.n, _EXPLAINED)
         if units is not None:

@@ -46,7 +46,7 @@ from sdpdr.program.sdp import SDP
 
 Bases: TypeAlias = list[Array]
 # Entries of G, which has orthonormal rows, that rounding leaves where zeros belong.
-_ROUNDING = 1e-12
+_ZERO = 1e-12
 # Entries of rows that are in memory at a time, 80 MB.
 _ENTRIES = 10_000_000
 
@@ -130,7 +130,7 @@ class Blocks:
         corner = self.bases[k][np.searchsorted(tree.cliques[k], shared), : shared.size]
         above = self.bases[parent][np.searchsorted(tree.cliques[parent], shared)]
         g = sl.solve_triangular(corner, above, lower=True)
-        g[np.abs(g) < _ROUNDING] = 0.0
+        g[np.abs(g) < _ZERO] = 0.0
         weights = np.where(a == b, 1.0, SQRT2)[:, None, None]
         products = np.einsum("ei,ej->eij", g[a], g[b]) * weights
         rows = sp.csr_array(svec((products + products.transpose(0, 2, 1)) / 2.0))

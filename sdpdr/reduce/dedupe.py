@@ -25,11 +25,11 @@ from sdpdr.reduce.parallel import first_parallel, scales
 # Relative difference of two right-hand sides that is a contradiction rather than rounding.
 _TOLERANCE = 1e-9
 # What rounding may leave of a right-hand side of zero, beside the largest one.
-_ROUNDING = 1e-14
+_RHS_ROUNDING = 1e-14
 # Relative difference of two ratios that rounding does not make.
 _CHANCE = 1e-11
 # Up to this many entries, rows are compared even if they are not sparse.
-_FEW = 10_000_000
+_DENSE_ENTRIES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Dedupe(Reduction):
 
 def _is_wide(rows: Rows) -> bool:
     """Whether rows have so many entries that comparing them costs more than it saves."""
-    return any(a.is_wide(_FEW) for a in rows.lhs.values() if isinstance(a, LinearMap))
+    return any(a.is_wide(_DENSE_ENTRIES) for a in rows.lhs.values() if isinstance(a, LinearMap))
 
 
 def _seem_apart(sdp: SDP, groups: Sequence[Rows]) -> bool:
@@ -185,7 +185,7 @@ class _Alike:
         least, size = np.full(first.size, np.inf), np.zeros(first.size)
         np.minimum.at(least, first, sides)
         np.maximum.at(size, first, np.abs(sides))
-        tight = sides <= (least + _ROUNDING * size)[first]
+        tight = sides <= (least + _RHS_ROUNDING * size)[first]
         chosen = np.full(first.size, first.size)
         np.minimum.at(chosen, first[tight], every[tight])
         return chosen[first]
@@ -200,7 +200,7 @@ class _Alike:
         least, most = np.full(first.size, np.inf), np.full(first.size, -np.inf)
         np.minimum.at(least, first, sides)
         np.maximum.at(most, first, sides)
-        np.maximum.at(noise, first, _ROUNDING * self._size / np.abs(self._scale))
+        np.maximum.at(noise, first, _RHS_ROUNDING * self._size / np.abs(self._scale))
         size = np.maximum(np.abs(most), np.abs(least))
         heads = np.unique(first)
         apart = (most - least)[heads] > np.maximum(_TOLERANCE * size, noise)[heads]

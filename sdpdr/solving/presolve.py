@@ -20,7 +20,7 @@ from sdpdr.program.solution import Solution
 from sdpdr.reduce import Balance, FacialReduction, Reduced, facial_reduction
 
 # Contradictions of this size, relative to right sides, may be due to the rounding of data.
-_ROUNDING = 1e-12
+_DATA_ROUNDING = 1e-12
 # How far a point proved feasible on a face may miss the rows of the program, by rounding.
 _GROSS = 1e-3
 _ROUNDED = "which may be rounding of the data"
@@ -147,7 +147,7 @@ def refuted_solution(faced: FacialReduction, seconds: Mapping[str, float], tol: 
     """The answer to a program that facial reduction proved infeasible; nothing was solved."""
     assert faced.infeasible is not None
     words = faced.infeasible
-    if faced.violation <= _ROUNDING:  # The data as they were meant may say otherwise.
+    if faced.violation <= _DATA_ROUNDING:  # The data as they were meant may say otherwise.
         words += f"; by {faced.violation:.1g} of the largest right side, {_ROUNDED}"
     unsolved = _unsolved(faced.original, words, "facial reduction", seconds, tol)
     return replace(

@@ -32,7 +32,7 @@ from sdpdr.lab.plot.style import (
 # Shares below this are rounding errors, drawn as rings at the bottom.
 _FLOOR = 1e-12
 # Drawn on a logarithmic scale in place of an exact zero.
-_TINY = 1e-16
+_DRAWN_ZERO = 1e-16
 # Inches on the longer side of one product of bases.
 _SIDE = 0.85
 
@@ -198,7 +198,7 @@ def rounds(
     steps, starts = _column(history, "iteration"), _column(history, "start")
     exact = np.array([entry["status"] == "SOLVED" for entry in history])
     figure, upper, lower = _two_panels()
-    share = np.maximum(_column(history, "share"), _TINY)
+    share = np.maximum(_column(history, "share"), _DRAWN_ZERO)
     for axes, values, colour in (
         (upper, _column(history, "objective"), ACCENT),
         (lower, share, SECOND),
@@ -256,13 +256,14 @@ def convergence(history: Sequence[Mapping[str, Any]]) -> Figure:
     draw_legend(upper)
 
     steps, values = _column(history, "iteration"), _column(history, "value")
-    distance = np.abs(values - goal) / max(abs(goal), _TINY)
+    distance = np.abs(values - goal) / max(abs(goal), _DRAWN_ZERO)
     errors = {"|value − bound| / |bound|": (distance, ACCENT)}
     for name, colour in (("infeasibility", SECOND), ("stationarity", THIRD)):
         errors[name] = (np.abs(_column(history, name)), colour)
     for name, (error, colour) in errors.items():
         if np.isfinite(error).any():
-            lower.plot(steps, np.maximum(error, _TINY), color=colour, linewidth=1.4, label=name)
+            shown = np.maximum(error, _DRAWN_ZERO)
+            lower.plot(steps, shown, color=colour, linewidth=1.4, label=name)
     lower.set_yscale("log")
     tidy(lower, x="iteration", y="relative error")
     draw_legend(lower)

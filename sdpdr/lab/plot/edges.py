@@ -19,7 +19,7 @@ from sdpdr.lab.plot.style import DIVERGING, FAINT, SEQUENCE, draw_colour_bar, en
 # A few edges may change, or carry, far more than all others: scales end at a high quantile.
 _TOP, _MOST = 0.98, 0.99
 # Smaller changes count as none.
-_LEAST = 1e-3
+_LEAST_CHANGE = 1e-3
 # Edges whose weight is below this share of the quantile are drawn as slack.
 SLACK = 1e-3
 SPRINGS = ScalarMappable(LogNorm(SLACK, 1.0), SEQUENCE)
@@ -60,7 +60,7 @@ def edge_changes(Y: ArrayLike, edges: ArrayLike, changes: ArrayLike, *, title: s
     if not np.isfinite(change).all():
         raise DataError("changes hold NaN or infinity, which have no colour.")
     size = np.abs(change)
-    top = max(float(np.quantile(size, _TOP)) if size.size else 0.0, _LEAST)
+    top = max(float(np.quantile(size, _TOP)) if size.size else 0.0, _LEAST_CHANGE)
     scale = ScalarMappable(Normalize(-top, top), DIVERGING)
     order = np.argsort(size)
     figure, axes = _new(plane, scale, "change of length", title)

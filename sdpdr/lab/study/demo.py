@@ -61,7 +61,7 @@ def demonstrate(out: Path, *, quick: bool = False) -> bool:
         errors.print(f"{section.title}: {solution!r}")
         sections.append(section)
         solutions[section.name] = solution
-    runs = _compared(12 if quick else 60, _FEW if quick else tuple(SOLVERS))
+    runs = _compared(12 if quick else 60, _COMPARED if quick else tuple(SOLVERS))
     console = Console(width=None if has_terminal(sys.stdout) else 160)
     console.print(terminal_table(comparison_table(runs).drop(columns="message")))
     lead = summarize(solutions, runs)
@@ -163,7 +163,7 @@ def _graph_facts(graph: NeighborGraph) -> dict[str, str]:
 
 # -- the comparison -------------------------------------------------------------------------------
 
-_FEW = ("lowrank", "mosek", "clarabel", "scs")
+_COMPARED = ("lowrank", "mosek", "clarabel", "scs")
 
 
 def _compared(n: int, solvers: tuple[str, ...]) -> pd.DataFrame:

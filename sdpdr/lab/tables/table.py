@@ -34,7 +34,7 @@ LABEL_NAMES = re.compile(
 """Names of columns whose whole numbers are labels, not quantities."""
 _TRUTHS = {"true": 1.0, "false": 0.0}
 # Up to this many lines of bad cells are listed.
-_FEW = 4
+_LISTED_LINES = 4
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class Table:
             advice = f"If it stands for a missing value, {given} leaves such rows out; {without}"
         elif looks_like_number(cell):
             advice = f"Write it without units and without marks between thousands; or {without}"
-        elif len(bad) <= _FEW:
+        elif len(bad) <= _LISTED_LINES:
             lines = ",".join(str(self.lines[k]) for k in self.frame.index[list(bad)])
             advice = f"Correct it; or --drop-lines {lines} leaves such lines out, or {without}"
         else:

@@ -21,7 +21,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 
 # Rounding errors of symmetric parts, relative to the largest entry.
-_ROUNDING = 1e-9
+_ASYMMETRY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +156,7 @@ def _agree(one: Array, other: Array) -> bool:
     """Whether all known numbers agree up to rounding."""
     known = ~np.isnan(other)
     size = float(np.max(np.abs(other[known]), initial=0.0))
-    return bool(np.all(np.abs(one - other)[known] <= _ROUNDING * size))
+    return bool(np.all(np.abs(one - other)[known] <= _ASYMMETRY * size))
 
 
 def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:

@@ -25,7 +25,7 @@ from sdpdr.reduce.facial.faces import Consequences, Faces, Multiplier
 # often, two are left.
 _POINTS = 10
 # Share of its size that is rounding of a value.
-_ROUNDING = 1e-9
+_VALUE_ROUNDING = 1e-9
 
 
 def single_rows(
@@ -133,7 +133,8 @@ def _may_confine(faces: Faces, rows: Rows) -> tuple[Mask, Mask]:
         values = faces.sdp.evaluate(rows.lhs, inside, rows.m)
         whole = faces.sdp.evaluate(rows.lhs, anywhere, rows.m) if is_on_face else values
         sizes = np.maximum(sizes, np.abs(whole))
-        up, down = up & (values >= -_ROUNDING * sizes), down & (values <= _ROUNDING * sizes)
+        error = _VALUE_ROUNDING * sizes
+        up, down = up & (values >= -error), down & (values <= error)
     return up, down
 
 

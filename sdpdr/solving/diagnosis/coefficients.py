@@ -14,7 +14,7 @@ from sdpdr.solving.diagnosis.subsets import Mask
 from sdpdr.solving.diagnosis.view import Named, View, quoted
 
 # What is left where some thousand numbers of size one cancel; data have no more digits.
-_ROUNDING = 2.0**-40
+_CANCELLATION = 2.0**-40
 # Half of the digits of a double: beyond that, what is small is lost beside what is large.
 _APART = 1e8
 
@@ -47,7 +47,7 @@ def _negligible(named: Named) -> Mask:
     of_row, of_unknown = np.zeros(rows.shape[0]), np.abs(named.program.c)
     np.maximum.at(of_row, owner, sizes)
     np.maximum.at(of_unknown, rows.indices, sizes)
-    least = _ROUNDING * np.minimum(of_row[owner], of_unknown[rows.indices])
+    least = _CANCELLATION * np.minimum(of_row[owner], of_unknown[rows.indices])
     return np.asarray((sizes > 0.0) & (sizes <= least))
 
 

@@ -20,7 +20,7 @@ from sdpdr.solving.diagnosis.view import UndecidedError, View, quoted
 # Weights that a sentence has room for.
 _SHOWN = 4
 # Steps of a proof, faces and a ray.
-_STEPS = 4
+_PROOF_STEPS = 4
 # Rows of constraints whose multipliers become fractions in less than a second.
 _ROWS = 60
 
@@ -31,7 +31,7 @@ def find_conflicts(view: View) -> Iterator[Finding]:
     if facts.is_feasible:
         return
     every = np.ones(named.owned.size, dtype=bool)
-    proved = view.refuted(every, _STEPS) if view.is_small else None
+    proved = view.refuted(every, _PROOF_STEPS) if view.is_small else None
     if proved is None and not facts.is_infeasible:
         raise UndecidedError("neither a feasible point was proved nor that there is none")
     if proved is None:
@@ -39,7 +39,7 @@ def find_conflicts(view: View) -> Iterator[Finding]:
         return
     enter_phase("diagnosing: leaving constraints out of a conflict")
     # Where no face is needed at first, none is looked for: that takes several times as long.
-    most = _STEPS if np.isnan(proved.multipliers).any() else 1
+    most = _PROOF_STEPS if np.isnan(proved.multipliers).any() else 1
     prove, cones = partial(view.refuted, most=most), named.cones
     proved, _ = fewest(proved, list(named.constraints.values()), cones, prove, view.deadline)
     entries = _entries(view, proved.kept)

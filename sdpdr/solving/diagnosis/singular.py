@@ -16,7 +16,7 @@ from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.view import View, quoted
 
 # What is left where numbers of size one cancel, beside the largest of them; as in `coefficients`.
-_ROUNDING = 2.0**-40
+_CANCELLATION = 2.0**-40
 # The eigenvalues of a dense matrix of larger order take longer than all other findings.
 _LARGEST = 300
 
@@ -86,7 +86,7 @@ class _Matrices:
         is_left, most = np.zeros(self._count, dtype=bool), 0.0
         for v in _signs_in_kernel(combination):
             sizes = self._sizes_of_products(v)
-            if np.all(sizes <= _ROUNDING * self._largest):
+            if np.all(sizes <= _CANCELLATION * self._largest):
                 is_left |= sizes > 0.0
                 most = max(most, float(np.max(sizes)))
         return np.flatnonzero(is_left), most
@@ -108,7 +108,7 @@ def _signs_in_kernel(matrix: Array) -> Iterator[Array]:
     """Vectors with entries 0, 1 and -1 in a reduced basis of the numerical kernel."""
     values, vectors = np.linalg.eigh(matrix)
     size = np.abs(values)
-    kernel = vectors[:, size <= _ROUNDING * np.max(size, initial=1e-300)]
+    kernel = vectors[:, size <= _CANCELLATION * np.max(size, initial=1e-300)]
     count = kernel.shape[1]
     if not count:
         return

@@ -30,7 +30,7 @@ from sdpdr.solving.diagnosis.penalties import slack_of_penalties
 from sdpdr.solving.diagnosis.view import Named, View
 
 # Relative difference of two triangles that products of matrices leave by rounding.
-_ROUNDING = 1e-12
+_PRODUCT_ROUNDING = 1e-12
 # Numbers of variables beyond which their coefficients take longer than a second to write out.
 _NUMBERS = 200_000
 
@@ -196,7 +196,7 @@ def _is_symmetric(constraint: Any) -> bool:
     if found is None:
         return False
     found = found.toarray() if sp.issparse(found) else np.asarray(found)
-    return bool(np.max(np.abs(found - found.T)) <= _ROUNDING * np.max(np.abs(found)))
+    return bool(np.max(np.abs(found - found.T)) <= _PRODUCT_ROUNDING * np.max(np.abs(found)))
 
 
 def _entrywise(model: Model) -> Iterator[str]:
