@@ -2,16 +2,16 @@
 Unfold the swiss roll (MVU), and read the certificate
 =====================================================
 
-A sheet of paper, rolled up, is a two-dimensional thing in three dimensions. Straight-line distances
-across the layers say nothing about the sheet, but distances between neighbours do. Maximum Variance
-Unfolding keeps these and pulls everything else apart.
+A rolled-up sheet of paper is a two-dimensional surface in three dimensions. Distances across the
+layers say nothing about the sheet, but distances between neighbours do. Maximum Variance Unfolding
+keeps these and pulls everything else apart.
 """
 
 # %%
 # From data to a graph
 # --------------------
 # A thousand points, coloured by their position along the roll, each joined to its six nearest.
-# What the method knows about the data is this graph with its lengths, and nothing else.
+# The method uses only this graph with its lengths.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,8 +32,8 @@ model = methods.mvu(graph)
 print(model.describe())
 
 # %%
-# As a general semidefinite program this has half a million unknowns. What will be done about it,
-# and why, can be asked first.
+# As a general semidefinite program this has half a million unknowns. The plan says which solver
+# and form are chosen, and why.
 
 print(sdpdr.plan(model).explain())
 
@@ -75,18 +75,18 @@ print(f"bound by hand   {graph.sqdist @ w / lambda_2:.6f}")
 print(f"bound reported  {solution.bound:.6f}")
 
 # %%
-# The history tells how the solver came there. It first looked for the answer in three dimensions,
-# and found the best one near its start; but the multipliers proved only a bound nearly twice as
-# high (the triangle in the upper panel), so that was not the optimum. Two columns were added to the
-# factor, in directions that the multipliers named, and from there Newton's method went all the way.
+# The history shows the iterations. The solver first searched in three dimensions and found a local
+# optimum. The multipliers proved only a bound nearly twice as high (the triangle in the upper
+# panel), so it continued. Two columns were added to the factor, in directions given by the
+# multipliers, and from there Newton's method converged.
 
 convergence = plot.convergence(solution.history)
 
 # %%
 # What the multipliers mean
 # -------------------------
-# Read as springs, the weights hold the unfolding together against its own urge to expand. Edges
-# that carry no load could be cut without changing the answer.
+# The weights are the stiffnesses of springs that hold the unfolding together. Edges
+# that carry no load could be removed without changing the answer.
 
 loaded = w > 1e-3 * w.max()
 print(f"{loaded.sum()} of {graph.m} edges carry a load")

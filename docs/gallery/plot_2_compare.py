@@ -2,12 +2,12 @@
 Every solver and form on one unfolding (MVU)
 ============================================
 
-One small program, every solver that runs here, every form it takes. They all claim something; we
-verify all of them in the same way, on the same program.
+One small program, every installed solver, every form that it supports. Each makes a claim, and all
+claims are verified in the same way, on the same program.
 """
 
 # %%
-# Forty points and their four nearest neighbours: small enough for everybody.
+# Forty points and their four nearest neighbours are small enough for all solvers.
 
 import sdpdr
 from sdpdr import graphs, methods, plot
@@ -18,9 +18,9 @@ plan = sdpdr.plan(model)
 print(plan.explain())
 
 # %%
-# The plan knows every other pair of solver and form, and whether it is possible. SCS takes many
-# cheap steps, so we give it two seconds; the others may take what they need. No failure stops the
-# tour: a solver that gives up, or runs out of time, comes back as a solution with a status.
+# The plan lists every other pair of solver and form, and whether it is possible. SCS takes many
+# cheap steps, so it gets two seconds; the others have no limit. A failure does not stop the
+# loop: a solver that gives up, or runs out of time, returns a solution with a status.
 
 pairs = [(plan.solver.name, plan.form)]
 pairs += [pair for pair, verdict in plan.others.items() if verdict == "possible"]
@@ -39,9 +39,9 @@ for (name, form), s in solutions.items():
     )
 
 # %%
-# Three things to see. A solver may say "optimal" and be off by more than was asked for; the gap
-# says so. The same solver may take many times longer in another form. And a solution that is not
-# certified still has a bound, whenever the solver returned multipliers at all.
+# Note three things. A solver may claim "optimal" with a larger gap than requested.
+# The same solver may take many times longer in another form. And a solution that is not
+# certified still has a bound, if the solver returned multipliers.
 
 figure = plot.runs(
     [f"{name}, {form}" for name, form in solutions],
@@ -52,12 +52,12 @@ figure = plot.runs(
 )
 
 # %%
-# `sdpdr.lab.study.compare.compare` makes the same tour with a process for each run, a progress bar,
-# and reasons for what cannot run, and returns a pandas frame.
+# `sdpdr.lab.study.compare.compare` runs the same comparison with a process for each run and a
+# progress bar, gives reasons for impossible pairs, and returns a pandas frame.
 #
 # Where the time goes
 # -------------------
-# Each solution knows its phases: what it took to compile, to solve, and to certify.
+# Each solution has the seconds of its phases: compiling, solving, and proving.
 
 for pair in [("lowrank", "factor"), ("clarabel", "lmi"), ("clarabel", "gram")]:
     phases = {phase: round(t, 3) for phase, t in solutions[pair].timings.items()}

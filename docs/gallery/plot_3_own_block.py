@@ -1,10 +1,10 @@
 """
-A block of your own puts an unfolding (MVU) on a leash
-======================================================
+Your own block puts an unfolding (MVU) on a leash
+=================================================
 
 A circle of points, with every neighbour at the same distance, unfolds to a regular polygon. What if
-one pair of opposite points were kept on a leash? We write that as a small block, try it as a
-hard constraint and as a penalty, and look at the forces.
+a leash joins one pair of opposite points? We write it as a small block, use it as a hard constraint
+and as a penalty, and look at the forces.
 """
 
 # %%
@@ -54,16 +54,13 @@ print(pinched)
 
 # %%
 # A leash with a penalty
-# --------------------
-# `sdpdr.soften` turns any block's constraints into penalties. A leash with a small penalty
-# stretches. From a penalty equal to the multiplier of the hard leash, the force in it, the leash
-# keeps its length.
+# ----------------------
+# `sdpdr.soften` turns any block's constraints into penalties. With a small weight the leash
+# stretches. It stops stretching at a weight equal to the multiplier of the hard leash, the force.
 
 force = float(pinched.dual("leash")[0])
-penalties = [0.3 * force, 0.8 * force, 1.2 * force]
-soft = [
-    sdpdr.solve(ring + sdpdr.soften(Leash(n, 0, n // 2, 4.0), penalty)) for penalty in penalties
-]
+weights = [0.3 * force, 0.8 * force, 1.2 * force]
+soft = [sdpdr.solve(ring + sdpdr.soften(Leash(n, 0, n // 2, 4.0), weight)) for weight in weights]
 
 
 def span(solution: sdpdr.Solution) -> float:
@@ -73,13 +70,13 @@ def span(solution: sdpdr.Solution) -> float:
 
 
 print(f"force in the hard leash: {force:.3f}")
-for penalty, solution in zip(penalties, soft, strict=True):
-    print(f"penalty {penalty:6.3f}   length {span(solution):7.3f}   variance {solution.value:8.1f}")
+for weight, solution in zip(weights, soft, strict=True):
+    print(f"weight {weight:6.3f}   length {span(solution):7.3f}   variance {solution.value:8.1f}")
 
 # %%
 # The pictures, drawn with the leash; the colour of an edge is the force in it.
 
-penalized = {f"penalty {p:.2f}": s for p, s in zip(penalties, soft, strict=True)}
+penalized = {f"weight {p:.2f}": s for p, s in zip(weights, soft, strict=True)}
 shown = {"free": free, **penalized, "hard": pinched}
 fig, axes = plt.subplots(1, len(shown), figsize=(11, 2.4), sharex=True, sharey=True)
 top = max(float(s.dual("isometry").max()) for s in shown.values())

@@ -7,7 +7,7 @@ few dimensions, which unfolding lays out flat.
 """
 
 # %%
-# We take the twos, join each image to its four nearest.
+# The data are the twos, each joined to its four nearest images.
 
 import sdpdr
 from sdpdr import graphs, methods, plot
@@ -19,14 +19,14 @@ solution = sdpdr.solve(methods.mvu(graph))
 print(solution)
 
 # %%
-# Images change little from place to place and much across the page: slant, the roundness of the
-# head, the length of the foot. Nobody told the method about any of them.
+# Close images look alike, and distant ones differ in slant, in the roundness of the head, or in the
+# length of the foot. The method found these features without labels.
 
 page = plot.embedding(
     solution.embedding(2), images=X.reshape(-1, 8, 8), title="images of a digit, unfolded"
 )
 
 # %%
-# The spectrum says how much the plane leaves out.
+# The spectrum shows how much variance is outside the plane.
 
 spectrum = plot.spectrum(solution.spectrum())

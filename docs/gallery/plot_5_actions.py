@@ -1,10 +1,10 @@
 """
-Action Respecting Embedding (ARE) tells an agent where it is
+Action Respecting Embedding (ARE) shows an agent where it is
 ============================================================
 
-An agent sees a picture through a small window and moves the window, without knowing what its
-actions do. Maximum Variance Unfolding finds a map of what it saw. Action Respecting Embedding also
-asks that every action do the same everywhere, and finds a smoother one.
+An agent sees a picture through a small window and moves the window, without knowing the effect of
+its actions. Maximum Variance Unfolding finds a map of what it saw. Action Respecting Embedding also
+requires that every action has the same effect everywhere, and finds a smoother map.
 """
 
 # %%
@@ -59,7 +59,7 @@ fig.tight_layout()
 # %%
 # A walk in four directions
 # -------------------------
-# Thirty-five random steps inside a square of five by five places. The map has two dimensions; each
+# Thirty-five random steps inside a grid of five by five positions. The map has two dimensions; each
 # step is an arrow in the colour of its action.
 
 walk = datasets.random_walk(36)

@@ -1,13 +1,13 @@
 """
-Unfolding (MVU) beside the methods everybody knows
-==================================================
+Unfolding (MVU) compared with well-known methods
+================================================
 
 One swiss roll, one graph, six methods, and numbers beside the pictures. All but the first are
 computed by scikit-learn.
 """
 
 # %%
-# The roll is a rectangle, so we know what a perfect picture looks like: the distance along the
+# The roll is a rectangle, so the true picture is known: the distance along the
 # paper to the right, the height upwards.
 
 import numpy as np
@@ -22,8 +22,8 @@ along = 0.5 * (t * np.hypot(1.0, t) + np.arcsinh(t))
 truth = np.column_stack([along, X[:, 1]])
 
 # %%
-# How many neighbours? The rule of the means says how far neighbours can be trusted before they
-# reach across the layers.
+# The number of neighbours is chosen by the errors of their means, which grow when neighbours join
+# different layers.
 
 choice = graphs.choose_k(X)
 print(choice.reason)
@@ -49,11 +49,11 @@ for name, title in titles.items():
     found[title] = baselines.embed(name, X, n_neighbors=k)
 
 # %%
-# The same measures for all of them; one learned a spectrum, and has a share of the variance.
-# Trustworthiness falls when strangers become neighbours, continuity when neighbours are parted.
-# The lengths of edges are compared as they are (LLE and eigenmaps fix no unit, so that number
-# says nothing of them) and after the best common factor. Then comes the distance from the true
-# rectangle, with and without a common factor.
+# All have the same measures; unfolding also has a spectrum, with a share of the variance.
+# Trustworthiness falls when distant points become neighbours, continuity when neighbours are
+# separated. The lengths of edges are compared as they are (the scale of LLE and eigenmaps is
+# arbitrary, so that number has no meaning for them) and after the best common factor. Then comes
+# the distance from the true rectangle, with and without a common factor.
 
 spectra = {"Max. Variance Unfolding": solution.spectrum()}
 table = {
@@ -63,7 +63,7 @@ table = {
 print(pd.DataFrame({name: measured.facts() for name, measured in table.items()}).to_string())
 
 # %%
-# To see differences rather than turns, each picture is first laid over the truth.
+# Each picture is first aligned with the truth, to remove rotations.
 
 laid = {name: align(truth, Y) for name, Y in found.items()}
 notes = {
@@ -73,13 +73,13 @@ notes = {
 pictures = plot.embeddings(laid, along, notes=notes, label="distance along the paper")
 
 # %%
-# Unfolding and Isomap lay the rectangle out. Unfolding never stretches an edge, and proves that
-# no embedding with such edges has more variance; where edges are few the strip shrinks to
-# threads, and loses height. Isomap stretches what it needs to, opens holes where points are few,
+# Unfolding and Isomap recover the rectangle. Unfolding never stretches an edge, and proves that
+# no embedding without stretched edges has more variance; where edges are few the strip becomes
+# thin and loses height. Isomap stretches edges, widens holes where points are few,
 # because paths go around them, and keeps the height. LLE and eigenmaps lose all lengths. Scaling
-# and kernel PCA do not look at neighbours, and leave the roll rolled up.
+# and kernel PCA ignore neighbours, and do not unroll.
 #
-# Which edges pay is seen on the graph itself: blue ones have shrunk, red ones are stretched.
+# The colours of edges show their change: blue ones have shrunk, red ones are stretched.
 
 unfolded = plot.edge_changes(
     solution.embedding(2),
@@ -95,7 +95,5 @@ mapped = plot.edge_changes(
 )
 
 # %%
-# Where the numbers deceive: one roll of one size, one number of neighbours. Over the seeds 0, 1,
-# 2 and 300 and 500 points, each with the k that the rule chose, Isomap came nearer to the true
-# rectangle in five of six (with a factor), and Unfolding kept the lengths of edges better in all
-# six. Which of the two is wanted is not for a table to say.
+# These numbers are for one roll of one size, with one number of neighbours. Unfolding is the better
+# choice if lengths of edges matter, and Isomap may be closer to the true rectangle.

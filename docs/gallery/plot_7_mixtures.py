@@ -2,9 +2,9 @@
 Methods add up: MVU, ColoredMVU, ISM and AnchoredMVU with blocks of others
 ==========================================================================
 
-Blocks do not know which method they came from, so they add up across methods. Here are five sums
-that, as far as we know, no paper has. None of them has solver code of its own, and each answer
-comes with a bound of its own.
+Blocks do not depend on the method that they come from, so they add up across methods. These are
+five sums that, as far as we know, no paper has. None of them has solver code of its own, and each
+answer has its own bound.
 """
 
 import matplotlib.pyplot as plt
@@ -17,9 +17,9 @@ from sdpdr.families.unfold.quality import align
 # %%
 # Variance, furthest pairs and a rough height, in one objective
 # -------------------------------------------------------------
-# For data of which one coordinate is roughly known. Unfolding a swiss roll of few edges keeps its
-# length and loses its height: the strip shrinks to a thread. Dependence on a noisy measurement of
-# the height brings it back; pulling furthest pairs apart holds the two ends where they were.
+# This is for data with one roughly known coordinate. Unfolding a swiss roll with few edges keeps
+# its length and loses its height: the strip becomes thin. Dependence on a noisy measurement of
+# the height restores it; pulling furthest pairs apart keeps the two ends in position.
 
 X, t = datasets.swiss_roll(300, seed=0)
 roll = graphs.knn(X, n_neighbors=4)
@@ -33,14 +33,14 @@ mixture = unfolding + blocks.Spread(roll.n, far.edges, far.multiplicity) + side
 print(mixture.describe())
 
 # %%
-# The engine for programs on edges takes all three parts of the objective as they come.
+# The engine for programs on edges supports all three parts of the objective.
 
 plain, told, mixed = (sdpdr.solve(model) for model in (unfolding, unfolding + side, mixture))
 print(mixed)
 print(mixed.argument)
 
 # %%
-# The true rectangle is known, so each map is laid over it.
+# The true rectangle is known, so each map is aligned with it.
 
 along = 0.5 * (t * np.hypot(1.0, t) + np.arcsinh(t))
 truth = np.column_stack([along, X[:, 1]])
@@ -52,9 +52,9 @@ notes |= {name: f"length {a:.0%}, height {b:.0%} of the true" for name, (a, b) i
 rolls = plot.embeddings({"truth": truth, **laid}, X[:, 1], notes=notes, columns=2, label="height")
 
 # %%
-# Colour along a sheet that may bend, but not for free
-# ----------------------------------------------------
-# *Colored objective, hard edges, soft angles*, for side information of few columns. By itself
+# Side information along a sheet, with a penalty on bending
+# ---------------------------------------------------------
+# *Colored objective, hard edges, soft angles*, for side information with few columns. Alone,
 # such an objective needs no more dimensions than the side information has: a sheet coloured along
 # its length collapses to a line. Penalties on the angles between neighbours keep its width.
 # The sheet is a strip of paper, bent to most of a cylinder.
@@ -69,15 +69,15 @@ print(f"{edges.m} edges; {angles.m} with those that fix the angles")
 
 colored = methods.colored_mvu(edges, (t - t.mean()) / t.std())
 soft = {
-    penalty: colored + sdpdr.soften(blocks.Lengths(angles, exact=True), penalty)
-    for penalty in (1.0, 3.0)
+    weight: colored + sdpdr.soften(blocks.Lengths(angles, exact=True), weight)
+    for weight in (1.0, 3.0)
 }
 print(soft[3.0].describe())
 
 # %%
 
 answers = {"no penalty": sdpdr.solve(colored)}
-answers |= {f"penalty {p:g}": sdpdr.solve(model, "lowrank") for p, model in soft.items()}
+answers |= {f"weight {p:g}": sdpdr.solve(model, "lowrank") for p, model in soft.items()}
 for name, solution in answers.items():
     print(f"{name:<10}{solution}")
 
@@ -92,8 +92,8 @@ sheet = plot.embeddings(
 # A hyperplane, with both classes kept at full size
 # -------------------------------------------------
 # *Isometric separation, maximum variance, and furthest pairs that may not come closer*, for many
-# images of which few have a label. Sixty fours and nines, four of each labelled: the hyperplane
-# through the origin parts the labelled ones, and its other points are classified by their side.
+# images with few labels. The data are sixty fours and nines, four of each labelled: the hyperplane
+# through the origin separates the labelled ones, and the others are classified by their side.
 
 images, digit = datasets.digits()
 rng = np.random.default_rng(0)
@@ -109,7 +109,7 @@ solution = sdpdr.solve(model)
 print(solution)
 
 # %%
-# Across, the score of each image, which is its distance from the hyperplane (the line).
+# The horizontal axis is the score of each image, its distance from the hyperplane (the line).
 
 Y = solution.embedding(60)
 separation = next(block for block in model.blocks if isinstance(block, blocks.Separation))
@@ -130,11 +130,11 @@ page = plot.embedding(
 line = page.axes[0].axvline(0.0, color=plot.style.FAINT, linewidth=1.0)
 
 # %%
-# A walker with three fixes, who knows what each step was
-# -------------------------------------------------------
-# *Anchors and actions*, for localization. A walker measures ranges to places close by, each off by
-# a tenth; three places are known exactly. Steps that the walker calls the same are the same rigid
-# motion. The block for actions speaks of any Gram matrix by name, here that of anchored unfolding.
+# A walker with three known positions and the actions between positions
+# ---------------------------------------------------------------------
+# *Anchors and actions*, for localization. A walker measures ranges to close positions, each with an
+# error of a tenth; three positions are known exactly. Equal actions are the same rigid
+# motion. The block for actions refers to a Gram matrix by name, here that of anchored unfolding.
 
 actions = "R" * 8 + "D" * 3 + "L" * 8 + "D" * 3 + "R" * 8
 motion = {"R": (1.0, 0.15), "D": (0.1, -1.0), "L": (-1.0, 0.1)}
@@ -174,9 +174,9 @@ for axis in axes[:2]:
 # %%
 # A thermometer, actions and a band, on landmarks
 # -----------------------------------------------
-# *Colored objective, penalized actions and a band of lengths, in a narrow cone*, for long sequences
-# with side information. An agent moves a window over a picture that is warmer to the right. In the
-# cone K = Q L Qᵀ of the landmark form few equalities can hold exactly, so actions get a penalty.
+# *Colored objective, penalized actions and a band of lengths, on landmarks*, for long sequences
+# with side information. An agent moves a window over a picture that is warmer to the right. With
+# K = Q L Qᵀ, the landmark form, few equalities can hold exactly, so actions get a penalty.
 
 actions = "R" * 12 + "D" * 4 + "L" * 12
 views, position = datasets.window_agent(actions, window=16, grain=0.1, scene=96)
@@ -191,10 +191,10 @@ narrow = sdpdr.solve(acting, form="landmark", landmarks=24)
 print(narrow)
 
 # %%
-# This gap says how much landmarks lose at most. Its bound is made of shortest paths, which any size
-# allows, and it is loose. A sum with fewer blocks gives another bound: what is left out could only
-# have lowered the maximum. The sequence here is so short that a general solver takes the whole sum
-# as well and tells the loss.
+# This gap bounds the loss from landmarks. Its bound comes from shortest paths, which works at any
+# size, and it is loose. A sum with fewer blocks gives another bound, since the omitted blocks can
+# only lower the maximum. This sequence is short enough for a general solver to solve the whole sum,
+# which gives the true loss.
 
 without = sdpdr.solve(banded, "clarabel")
 whole = sdpdr.solve(acting, "clarabel")
@@ -205,7 +205,7 @@ print(f"bound of the whole sum   {whole.bound:10.0f}, gap {whole.gap:.0e}")
 print(f"so landmarks lose at most {1.0 - narrow.value / whole.bound:.0%}")
 
 # %%
-# Steps of one action vary less in length for their penalty. The walks are laid over the true one.
+# With the penalty, equal actions vary less in length. The walks are aligned with the true one.
 
 walks = {"without actions": without, "with actions": whole, "on landmarks": narrow}
 figure, axes = plt.subplots(1, 3, figsize=(12, 2.6), layout="constrained")

@@ -1,14 +1,14 @@
 """
-Second-order PCA (SOPCA) has bases of pictures that stay pictures
-=================================================================
+Second-order PCA (SOPCA) has bases of pictures that are small matrices
+======================================================================
 
-Second-order PCA multiplies a picture by one basis from the left and by another from the right. What
-it can express are sums of outer products, and a bound tells how good the bases are.
+Second-order PCA multiplies a picture by one basis from the left and by another from the right. It
+expresses pictures as sums of outer products, and a bound shows how good the bases are.
 """
 
 # %%
-# Eight by eight digits, and three columns in each basis. The relaxation is convex; rounding its
-# two matrices to bases costs something, and the gap says how much at most.
+# The data are digits of 8 × 8 pixels, with three columns in each basis. The relaxation is convex;
+# rounding its two matrices to bases loses something, and the gap bounds the loss.
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -22,21 +22,21 @@ print(pca.relaxation_)
 print(f"the bases keep {pca.objective_:.0f}, none more than {pca.upper_bound_:.0f}")
 
 # %%
-# The nine pictures of which every approximation is a sum.
+# Every approximation is a linear combination of these nine pictures.
 
 products = plot.bases(pca.rows_, pca.columns_)
 title = products.suptitle("nine products of a row pattern and a column pattern")
 
 # %%
-# Eigenvalues of both matrices: two are one, and some are fractions. Were three of them one, and
+# Eigenvalues of both matrices: two are one, and some are fractions. If three were one and
 # the others zero, the bases would be optimal.
 
 for name, values in zip(("rows", "columns"), pca.relaxation_.spectra(), strict=True):
     print(f"{name:8s}", values.round(3))
 
 # %%
-# Other methods, measured by the same objective and against the same bound, and by the energy that
-# they keep, which is what GLRAM maximises.
+# Other methods, by the same objective and the same bound, and by the energy that
+# they keep, which GLRAM maximises.
 
 for method in ("convex", "alternating", "glram", "2dsvd"):
     other = sdpdr.SOPCA(n_components=3, method=method).fit(images)

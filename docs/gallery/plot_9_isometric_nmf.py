@@ -2,13 +2,13 @@
 Isometric NMF (IsoNMF) finds parts that keep distances
 ======================================================
 
-Non-negative factorization writes images as sums of parts. The coefficients are no map: neighbours
-may end up anywhere. Isometric factorization asks that they keep their distance.
+Nonnegative factorization writes images as sums of parts. The coefficients are not a map: neighbours
+may end up anywhere. Isometric factorization requires them to keep their distance.
 """
 
 # %%
-# A drawing turned all the way round, fast at first and slowly later, is a closed curve in the space
-# of images.
+# The images of a drawing in all rotations, fast at first and slowly later, form a closed curve in
+# the space of images.
 
 import matplotlib.pyplot as plt
 import numpy as np

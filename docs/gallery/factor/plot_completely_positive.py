@@ -2,9 +2,9 @@
 Completely positive factors (CompletelyPositive), or a proof that there are none
 ================================================================================
 
-A symmetric matrix is B times its transpose, with no negative entry in B, or a copositive matrix
-proves that it is not. The baseline is a local search, symmetric NMF, whose error says nothing
-where it is not zero. The circulant matrix with c on its diagonal is completely positive from c = 2.
+A symmetric matrix is either B times its transpose, with B nonnegative, or a copositive matrix
+proves that it is not. The baseline is a local search, symmetric NMF, whose error proves nothing if
+it is positive. The circulant matrix with c on its diagonal is completely positive from c = 2 on.
 
 In words: :doc:`Completely positive factorization </methods/completely_positive>`. In code:
 `sdpdr.CompletelyPositive`, `sdpdr.factorize.completely_positive`, `sdpdr.methods.cp_lift`,

@@ -2,9 +2,9 @@
 Isometric NMF (IsoNMF) keeps distances, and fits these pictures as well
 =======================================================================
 
-Non-negative factorization writes pictures as sums of parts and leaves neighbours anywhere.
-Isometric factorization asks that neighbours keep their distance in the coefficients. The baseline
-is scikit-learn's NMF with parts of unit length. Pictures are a digit, turned round.
+Nonnegative factorization writes pictures as sums of parts and ignores distances. Isometric
+factorization requires neighbours to keep their distance in the coefficients. The baseline is
+scikit-learn's NMF with parts of unit length. The pictures are a digit, rotated.
 
 In words: :doc:`Isometric NMF </methods/isometric_nmf>`. In code: `sdpdr.IsoNMF`,
 `sdpdr.methods.isometric_nmf`, `sdpdr.methods.isometric_nmf_lift`.

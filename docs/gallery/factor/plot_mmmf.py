@@ -1,10 +1,10 @@
 """
-Maximum-margin factorization (MMMF) fills in signs, and proves its norm
+Maximum-margin factorization (MMMF) predicts signs, and proves its norm
 =======================================================================
 
-The matrix of least trace norm that has the observed signs with a margin; its other signs are the
-prediction. The baseline is a truncated singular value decomposition of the signs, with zeros where
-nothing was observed, of the true rank.
+The matrix of least trace norm that has the observed signs with a margin predicts the other signs.
+The baseline is a truncated singular value decomposition of the signs, with zeros for missing signs
+and the true rank.
 
 In words: :doc:`Maximum-margin matrix factorization </methods/mmmf>`. In code: `sdpdr.MMMF`,
 `sdpdr.methods.mmmf`, `sdpdr.methods.mmmf_dual`.

@@ -2,9 +2,9 @@
 Maximum-margin factorization (MMMF) with the penalty that predicts best
 =======================================================================
 
-The penalty c of maximum-margin factorization decides how many observed signs are met.
-Cross-validation of scikit-learn chooses it by the share of signs held back that are right. It holds
-back entries, so it is given pairs of positions and their signs. The baseline is c = 1.
+The penalty c of maximum-margin factorization determines how many observed signs are reproduced.
+Cross-validation of scikit-learn chooses c by the share of correct signs among those held back. It
+holds back entries, so it needs pairs of positions and their signs. The baseline is c = 1.
 
 In words: :doc:`Maximum-margin matrix factorization </methods/mmmf>`. In code: `sdpdr.MMMF`,
 `sdpdr.methods.mmmf`.

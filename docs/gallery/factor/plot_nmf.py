@@ -1,10 +1,10 @@
 """
-Non-negative factorization (NMF) ends at exact factors where there are any
-==========================================================================
+Nonnegative factorization (NMF) finds exact factors if there are any
+====================================================================
 
-A product of two sparse non-negative factors has an exact factorization. Semidefinite programs of
-falling rank find it, and so does coordinate descent from several starts; a polish removes what
-either leaves. The baseline is one descent by scikit-learn, with a tolerance of 1e-7.
+A product of two sparse nonnegative factors has an exact factorization. Convex iteration finds one,
+and so does coordinate descent from several starts; a polish removes the remaining error. The
+baseline is one descent by scikit-learn, with a tolerance of 1e-7.
 
 In words: :doc:`Nonnegative matrix factorization </methods/nmf>`. In code: `sdpdr.NMF`,
 `sdpdr.factorize.nmf`, `sdpdr.methods.nmf_lift`.

@@ -1,10 +1,10 @@
 """
-A bound for every factorization (nmf_bound) tells how good any NMF is
+A bound for every factorization (nmf_bound) shows how good any NMF is
 =====================================================================
 
-No program that searches for factors says how far from the best it ended. Branch and bound over
-cones does, for small matrices; singular values do for all. The baseline is scikit-learn's error,
-between the two bounds or at them.
+A local search does not say how far its factors are from the best ones. Branch and bound over cones
+does so for small matrices, and singular values for all. The baseline is scikit-learn's error, which
+is between the two bounds or equal to one.
 
 In words: :doc:`Bounds on nonnegative factors </methods/nmf_bounds>`. In code: `sdpdr.nmf_bound`,
 `sdpdr.nonnegative.cone_search`.

@@ -1,10 +1,10 @@
 """
-The doubly non-negative program (nmf_dnn) counts components beyond the rank
-===========================================================================
+The doubly nonnegative program (nmf_dnn) counts components beyond the rank
+==========================================================================
 
-The sides of a square and its corners make a matrix of rank three that needs four non-negative
-components. The doubly non-negative program proves it. The baseline is the rank, and the trace norm,
-which the same program without signs gives.
+The sides of a square and its corners make a matrix of rank three that needs four nonnegative
+components. The doubly nonnegative program proves it. The baselines are the rank and the trace norm,
+which is the value of the same program without nonnegativity.
 
 In words: :doc:`Bounds on nonnegative factors </methods/nmf_bounds>`. In code:
 `sdpdr.methods.nmf_dnn`.

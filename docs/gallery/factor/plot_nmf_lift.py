@@ -1,10 +1,10 @@
 """
-The lift of a factorization (nmf_lift) knows matrices with missing entries
-==========================================================================
+The lift of a factorization (nmf_lift) accepts missing entries
+==============================================================
 
-One program holds both factors and their product; a matrix entry that was not observed is a row
-left out. Iterating over its penalty on rank fills the gaps exactly. The baseline is scikit-learn's
-NMF, which takes no gaps: they are filled by column means first.
+One program holds both factors and their product; a missing entry is a constraint less. Convex
+iteration recovers the missing entries exactly. The baseline is scikit-learn's NMF, which accepts no
+missing entries: they are replaced by column means first.
 
 In words: :doc:`Nonnegative matrix factorization </methods/nmf>`. In code:
 `sdpdr.methods.nmf_lift`, `sdpdr.NMF`.

@@ -1,10 +1,10 @@
 """
-The overlap program (nmf_overlap) beats singular values as a bound on NMF
-=========================================================================
+The overlap program (nmf_overlap) improves on singular values as a bound on NMF
+===============================================================================
 
-How much of a matrix can two non-negative components explain? One semidefinite program bounds it,
-for matrices too large for branch and bound. The baseline is the bound that singular values give,
-which no factorization need attain.
+How much of a matrix can two nonnegative components explain? One semidefinite program bounds it, for
+matrices too large for branch and bound. The baseline is the bound from singular values, which need
+not be attained.
 
 In words: :doc:`Bounds on nonnegative factors </methods/nmf_bounds>`. In code:
 `sdpdr.methods.nmf_overlap`, `sdpdr.nmf_bound`.

@@ -3,8 +3,8 @@ Large lifts (nmf_shor) and small cones (nmf_cones) bound no better than nmf_dnn
 ===============================================================================
 
 Two relaxations of the thesis lift all entries of both factors, or each product alone. The first has
-the value of the doubly non-negative program, the baseline, for every number of components, at a
-much larger matrix; the second is a bound on another sum.
+the value of the doubly nonnegative program, the baseline, for every number of components, with a
+much larger matrix; the second bounds another sum.
 
 In words: :doc:`Bounds on nonnegative factors </methods/nmf_bounds>`. In code:
 `sdpdr.methods.nmf_shor`, `sdpdr.methods.nmf_cones`.

@@ -2,9 +2,9 @@
 Factors under a polynomial (PolynomialFactorization) where NMF needs more of them
 =================================================================================
 
-Every entry is a polynomial of a product of factors: t + t²/2, t = WH of one component. The factors
-are recovered, with a proof that none fit better. The baseline, NMF, has no polynomial and needs a
-second component for the same matrix.
+Every entry is a polynomial of a product of factors: t + t²/2, t = WH with one component. The
+factors are recovered, with a proof that none fit better. The baseline, NMF, has no polynomial and
+needs a second component for the same matrix.
 
 In words: :doc:`Factorization under a rank </methods/polynomial_factorization>`. In code:
 `sdpdr.PolynomialFactorization`, `sdpdr.factorize.polynomial`,

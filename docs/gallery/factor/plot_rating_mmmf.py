@@ -1,9 +1,10 @@
 """
-Ratings (RatingMMMF): margins for five stars, beside means of users and items
-=============================================================================
+Ratings (RatingMMMF) by offsets and a matrix of small norm
+==========================================================
 
-Ratings are offsets of users and items and a matrix of small trace norm. The baseline is the offsets
-alone: the mean of a user and of an item. Tastes have two dimensions here, and a quarter is seen.
+Ratings are modelled as offsets of users and items plus a matrix of small trace norm. The baseline
+is the offsets alone: the mean of a user and of an item. Tastes have two dimensions in these data,
+and a quarter of the ratings is observed.
 
 In words: :doc:`Maximum-margin matrix factorization </methods/mmmf>`. In code: `sdpdr.RatingMMMF`,
 `sdpdr.methods.mmmf`.

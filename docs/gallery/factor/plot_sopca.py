@@ -1,10 +1,10 @@
 """
-Second-order PCA (SOPCA) proves its bases; GLRAM, its rival, does not
+Second-order PCA (SOPCA) proves a bound for its bases; GLRAM has none
 =====================================================================
 
-One basis from the left and one from the right express every picture. The convex program bounds
-what any bases keep. The baselines are GLRAM, an alternation for the energy, and ordinary PCA with
-as many numbers for each picture, which stores far larger bases.
+One basis from the left and one from the right express every picture. The convex program bounds the
+objective of all bases. The baselines are GLRAM, an alternation for the energy, and PCA with as many
+numbers for each picture, which stores far larger bases.
 
 In words: :doc:`Second-order PCA </methods/sopca>`. In code: `sdpdr.SOPCA`, `sdpdr.methods.sopca`,
 `sdpdr.methods.sopca_dual`, `sdpdr.bilinear.glram`.

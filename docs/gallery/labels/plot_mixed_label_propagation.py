@@ -1,10 +1,10 @@
 """
-Mixed label propagation (MixedLabelPropagation) heeds what differs
-==================================================================
+Mixed label propagation (MixedLabelPropagation) uses dissimilar pairs too
+=========================================================================
 
-Labels spread over similar pairs, and dissimilar ones hold them apart. Two groups of friends quarrel
-with each other, and four of their members are known. The baseline is the harmonic solution, which
-hears of friendships only. Four more draws gained 0, 5, 16 and 14 points.
+Labels spread over similar pairs, and dissimilar pairs get different values. Two groups of friends
+quarrel with each other, and four of their members are known. The baseline is the harmonic solution,
+which uses friendships only.
 
 In words: :doc:`Mixed label propagation </methods/mixed_label_propagation>`. In code:
 `sdpdr.MixedLabelPropagation`, `sdpdr.methods.mixed_label_propagation`,

@@ -3,7 +3,7 @@ Ghodsi's metric (GhodsiMetric) finds the plane of the classes, as LDA does
 ==========================================================================
 
 The directions in which dissimilar pairs differ most and similar ones least: a semidefinite program
-with a closed form. The baselines are principal components, which know no classes, and linear
+with a closed form. The baselines are principal components, which ignore classes, and linear
 discriminants, which whiten as well and separate these wines further.
 
 In words: :doc:`Metric learning </methods/metric_learning>`. In code: `sdpdr.GhodsiMetric`,

@@ -1,10 +1,10 @@
 """
-The minimum volume ellipsoid (mvee) hears of the boundary, the covariance of the bulk
-=====================================================================================
+The minimum volume ellipsoid (mvee) follows the boundary, the covariance the bulk
+=================================================================================
 
-The smallest ellipsoid that holds all points, with a proof of how small it is. The baseline is the
-ellipse of the covariance, blown up until it holds them all: larger, and leaning to where points are
-many.
+The smallest ellipsoid that contains all points, with a bound on its volume. The baseline is the
+ellipse of the covariance, enlarged until it contains all points: it is larger, and oriented along
+the bulk of the points.
 
 In words: :doc:`Minimum volume ellipsoids </methods/mvee>`. In code:
 `sdpdr.density.minimum_ellipsoid`, `sdpdr.methods.mvee`.

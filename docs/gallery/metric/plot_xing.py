@@ -2,10 +2,9 @@
 Xing's metric (XingMetric) does for raw measurements what scaling does
 ======================================================================
 
-A Mahalanobis metric that brings similar pairs together while dissimilar ones stay apart, learned
-from half of the wines, in the units in which they were measured. The baselines are Euclidean
-distances, raw and after scaling each feature. Neighbours in the metric classify the other half:
-in the mean of ten such halves 92 % are right by the metric, and 94 % after scaling.
+A Mahalanobis metric that brings similar pairs together and keeps dissimilar ones apart, learned
+from half of the wines in their original units. The baselines are Euclidean distances, raw and after
+scaling each feature. Nearest neighbours in each metric classify the other half.
 
 In words: :doc:`Metric learning </methods/metric_learning>`. In code: `sdpdr.XingMetric`,
 `sdpdr.methods.xing`.

@@ -2,9 +2,8 @@
 Principal components as a program (fantope): the same as PCA, until a constraint is added
 =========================================================================================
 
-The leading eigenvectors are the answer of a semidefinite program, to the last digit. What the
-program can do that the baseline, PCA, cannot is to take constraints: here that no feature
-may have a weight above 0.2.
+The leading eigenvectors solve a semidefinite program. Unlike the baseline, PCA, a program accepts
+constraints: here that no feature may have a weight above 0.2.
 
 In words: :doc:`Spectral regression </methods/spectral_regression>`. In code:
 `sdpdr.methods.fantope`.

@@ -2,8 +2,8 @@
 Isometric projection (IsoProjection) looks along the letter S, PCA across it
 ============================================================================
 
-The linear map whose distances are nearest to those along the graph. A linear map cannot unroll, but
-it can choose the side from which to look. The baseline is PCA.
+The linear map whose distances are closest to those along the graph. A linear map cannot unroll, but
+it can choose the direction of view. The baseline is PCA.
 
 In words: :doc:`Spectral regression </methods/spectral_regression>`. In code: `sdpdr.IsoProjection`,
 `sdpdr.extend.linear_embedding`, `sdpdr.baselines.isomap`.

@@ -1,10 +1,10 @@
 """
-Kernel eigenmaps (KernelEigenmaps) place points that come later
-===============================================================
+Kernel eigenmaps (KernelEigenmaps) extend to new points
+=======================================================
 
-Laplacian eigenmaps place the points of a graph, and no others. With a kernel for weights the
-eigenvectors extend to new points by the same kernel. The baseline puts a new point where its
-nearest old one is.
+Laplacian eigenmaps embed the points of a graph, and no others. With a kernel as weights the
+eigenvectors extend to new points by the same kernel. The baseline gives a new point the coordinates
+of its nearest old one.
 
 In words: :doc:`Spectral regression </methods/spectral_regression>`. In code:
 `sdpdr.extend.KernelEigenmaps`.

@@ -2,9 +2,9 @@
 Discriminant analysis (LDA) by regression does not overfit few samples
 ======================================================================
 
-The discriminants of labelled points as a ridge regression; leaving one out chooses its penalty. The
-baseline is scikit-learn's, by singular values and with its own shrinkage. From six digits of
-each kind in 64 dimensions; shrinkage is as good a cure.
+Discriminants as a ridge regression whose penalty is chosen by leave-one-out. The baseline is
+scikit-learn's, by singular values and with its own shrinkage. There are six digits of each kind in
+64 dimensions; shrinkage works as well.
 
 In words: :doc:`Spectral regression </methods/spectral_regression>`. In code: `sdpdr.LDA`,
 `sdpdr.extend.class_pencil`, `sdpdr.extend.linear_embedding`.

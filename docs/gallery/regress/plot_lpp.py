@@ -1,10 +1,9 @@
 """
-Locality preserving projections (LPP) see clusters where PCA sees noise
-=======================================================================
+Locality preserving projections (LPP) show clusters where PCA shows noise
+=========================================================================
 
 A linear map that keeps neighbours together, from the Laplacian of a graph. The baseline is PCA,
-which keeps variance. Two clusters differ in one feature, and six others have
-more variance.
+which keeps variance. Two clusters differ in one feature, and six others have more variance.
 
 In words: :doc:`Spectral regression </methods/spectral_regression>`. In code: `sdpdr.LPP`,
 `sdpdr.extend.linear_embedding`, `sdpdr.baselines.laplacian_eigenmaps`.

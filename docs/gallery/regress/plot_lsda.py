@@ -1,10 +1,10 @@
 """
-Locality sensitive discriminants (LSDA) part classes that come in pieces
-========================================================================
+Locality sensitive discriminants (LSDA) separate classes that consist of pieces
+===============================================================================
 
-Neighbours of one class are drawn together, those of different classes apart; pieces of a class may
-lie anywhere. The baseline, linear discriminant analysis, knows means only: here both classes have
-the same.
+Neighbours of one class are drawn together, and those of different classes apart; pieces of a class
+may lie anywhere. The baseline, linear discriminant analysis, uses means only: here both classes
+have the same mean.
 
 In words: :doc:`Spectral regression </methods/spectral_regression>`. In code: `sdpdr.LSDA`,
 `sdpdr.extend.contrast_pencil`.

@@ -1,10 +1,10 @@
 """
-Neighbourhood preserving embedding (NPE): a linear map that locally linear embedding lacks
-==========================================================================================
+Neighbourhood preserving embedding (NPE): a linear map, unlike locally linear embedding
+=======================================================================================
 
-Each point is the same mean of its neighbours before and after, by a linear map; so new points have
-a place. The baselines are PCA, and locally linear embedding, which has no formula for new points.
-On wines PCA, which cares for variance, parts the cultivars better than either.
+Each point is the same mean of its neighbours before and after a linear map, which extends to new
+points. The baselines are PCA, and locally linear embedding, which has no formula for new points. On
+wines PCA, which keeps variance, separates the cultivars better than either.
 
 In words: :doc:`Spectral regression </methods/spectral_regression>`. In code: `sdpdr.NPE`,
 `sdpdr.extend.linear_embedding`, `sdpdr.baselines.lle`.

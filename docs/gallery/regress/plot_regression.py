@@ -1,10 +1,10 @@
 """
-A regression as a program (regression) gives what scikit-learn gives, and a proof
-=================================================================================
+A regression as a program (regression) agrees with scikit-learn, and has a proof
+================================================================================
 
-One regression of spectral regression, with penalties on squares and on absolute values, is a convex
-program. The baseline is scikit-learn's elastic net, which has the same minimum and reaches it
-sooner. What is added is the bound.
+One regression of spectral regression, with penalties on squares and absolute values, is a convex
+program. The baseline is scikit-learn's elastic net, which has the same minimum and is faster. The
+program adds a bound.
 
 In words: :doc:`Spectral regression </methods/spectral_regression>`. In code:
 `sdpdr.methods.regression`.

@@ -1,10 +1,10 @@
 """
-Relevance feedback (RelevanceFeedback) learns from what a user marks
-====================================================================
+Relevance feedback (RelevanceFeedback) learns from a user's labels
+==================================================================
 
-A search shows ten images, the user marks those that are meant, and a map learned from the marks
+A search shows ten images, the user labels the relevant ones, and a map learned from the labels
 ranks all others. The baseline is the first ranking, by distance from the query; moving the query
-towards what was marked, without any map, does better still on these digits.
+towards the relevant images, without any map, is even better on these digits.
 
 In words: :doc:`Spectral regression </methods/spectral_regression>`. In code:
 `sdpdr.extend.RelevanceFeedback`.

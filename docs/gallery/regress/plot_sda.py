@@ -2,9 +2,9 @@
 Semi-supervised discriminants (SDA) learn from points without labels
 ====================================================================
 
-Discriminant analysis with the Laplacian of all points as its penalty: three digits of each kind
-have a label, the others only take part. The baseline is discriminant analysis of the labelled
-ones, with shrinkage.
+Discriminant analysis with the Laplacian of all points as a penalty: three digits of each kind have
+a label, the others have none. The baseline is discriminant analysis of the labelled ones, with
+shrinkage.
 
 In words: :doc:`Spectral regression </methods/spectral_regression>`. In code: `sdpdr.SDA`,
 `sdpdr.extend.semisupervised_pencil`.

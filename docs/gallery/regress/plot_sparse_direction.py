@@ -1,10 +1,10 @@
 """
-A sparse direction (sparse_direction) names the features that PCA smears
-========================================================================
+A sparse direction (sparse_direction) selects features, where PCA uses all of them
+==================================================================================
 
-The leading direction with a penalty on its entries, relaxed to a semidefinite program; its bound
-tells what is lost. Three features of twenty share a signal. The baseline is PCA, which gives weight
-to every one.
+The leading direction with a penalty on its entries, relaxed to a semidefinite program, whose bound
+limits the loss. Three features of twenty share a signal. The baseline is PCA, which gives weight to
+every feature.
 
 In words: :doc:`Spectral regression </methods/spectral_regression>`. In code:
 `sdpdr.methods.sparse_direction`.

@@ -2,9 +2,9 @@
 Spectral regression (SpectralRegression) with a kernel, beside linear discriminants
 ===================================================================================
 
-Responses of a graph, here that of the classes, and then ordinary regressions: with a kernel, all
-that kernel discriminant analysis does by one linear system. The baseline is scikit-learn's linear
-discriminant analysis. Both are given 20 digits of each kind.
+Responses of a graph, here that of the classes, and then ordinary regressions. With a kernel this is
+kernel discriminant analysis by one linear system. The baseline is scikit-learn's linear
+discriminant analysis. Both get 20 digits of each kind.
 
 In words: :doc:`Spectral regression </methods/spectral_regression>`. In code:
 `sdpdr.SpectralRegression`, `sdpdr.extend.ridge`, `sdpdr.extend.fit_kernel`.

@@ -1,8 +1,8 @@
 """
-Anchored unfolding (AnchoredMVU) places a map where some points are known
-=========================================================================
+Anchored unfolding (AnchoredMVU) completes a map from a few known points
+========================================================================
 
-Anchored Maximum Variance Unfolding is given the coordinates of a few points and finds those of the
+Anchored Maximum Variance Unfolding gets the coordinates of a few points and finds those of the
 others, in the same units. The baseline is a kernel regression on the same few points.
 
 In words: :doc:`Anchored unfolding </methods/anchored>`. In code: `sdpdr.AnchoredMVU`,

@@ -2,9 +2,9 @@
 Action Respecting Embedding (ARE) makes equal actions equal steps
 =================================================================
 
-An agent moves a window over a picture, right and back again. Action Respecting Embedding asks that
-each action be one rigid motion of the whole map. The baseline, Maximum Variance Unfolding, has the
-same graph and no actions.
+An agent moves a window over a picture, right and back again. Action Respecting Embedding requires
+each action to be one rigid motion of the whole map. The baseline, Maximum Variance Unfolding, has
+the same graph and no actions.
 
 In words: :doc:`Action Respecting Embedding </methods/are>`. In code: `sdpdr.ARE`,
 `sdpdr.methods.are`.

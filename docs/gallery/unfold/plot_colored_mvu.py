@@ -1,10 +1,10 @@
 """
-Colored unfolding (ColoredMVU) needs labels, and MVU does not need them here
-============================================================================
+Colored unfolding (ColoredMVU) uses labels, which MVU does not need here
+========================================================================
 
 Colored Maximum Variance Unfolding maximises the dependence on side information instead of the
-variance, with the same bounds on lengths. The baseline is Maximum Variance Unfolding, which does
-not see the labels, and parts these digits as well from their neighbours alone.
+variance, with the same bounds on lengths. The baseline is Maximum Variance Unfolding, which uses no
+labels, and separates these digits as well from their neighbours alone.
 
 In words: :doc:`Colored Maximum Variance Unfolding </methods/colored_mvu>`. In code:
 `sdpdr.ColoredMVU`, `sdpdr.methods.colored_mvu`.

@@ -2,9 +2,8 @@
 Distance completion (DistanceCompletion) draws a map of few known distances
 ===========================================================================
 
-Completion of distances takes a table most of whose entries are missing, and returns the map with
-a certificate of the program behind it. Shortest paths over the known distances, scaled by Isomap's
-rule, are the baseline.
+Distance completion takes a table with most entries missing, and returns a map with a certificate of
+its program. The baseline is shortest paths over the known distances, scaled by Isomap's rule.
 
 In words: :doc:`Distance completion </methods/distance_completion>`. In code:
 `sdpdr.DistanceCompletion`, `sdpdr.methods.distance_completion`, `sdpdr.methods.refine`.

@@ -1,9 +1,9 @@
 """
-Latent variables of Gaussian processes (GPLVM) part what PCA lays side by side
-==============================================================================
+Latent variables of Gaussian processes (GPLVM) separate groups that PCA does not
+================================================================================
 
-The Gaussian process latent variable model looks for places from which a smooth random function
-would have made the data. PCA is its linear case, its start and its baseline.
+The Gaussian process latent variable model finds coordinates from which a smooth random function
+could have made the data. PCA is its linear case, its start and its baseline.
 
 In words: :doc:`Baselines </methods/baselines>`. In code: `sdpdr.baselines.GPLVM`.
 """

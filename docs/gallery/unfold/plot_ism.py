@@ -3,8 +3,8 @@ Isometric separation maps (ISM) put classes on two sides of a plane
 ===================================================================
 
 An isometric separation map unfolds, and keeps labelled points on their side of a hyperplane; the
-others get the label of the side on which they end. Stripes along a swiss roll, with a quarter of
-the labels. The baselines are a support vector machine and label propagation of scikit-learn.
+others get the label of their side. The data are stripes along a swiss roll, with a quarter of the
+labels. The baselines are a support vector machine and label propagation of scikit-learn.
 
 In words: :doc:`Isometric separation maps </methods/ism>`. In code: `sdpdr.ISM`,
 `sdpdr.methods.ism`, `sdpdr.methods.separation_margin`.

@@ -1,10 +1,10 @@
 """
-Leave-one-out unfolding (LOOCVUnfolding) folds: MVU is the one that unfolds
-===========================================================================
+Leave-one-out unfolding (LOOCVUnfolding) folds; MVU unfolds
+===========================================================
 
-The program makes every point likely given all others, with a limit on the trace. It asks for large
-inner products, not for large distances; so the map is as small as the lengths allow. The baseline,
-Maximum Variance Unfolding, makes it as large.
+The program makes every point likely given all others, with a bound on the trace. It maximises inner
+products, not distances, so the map is as small as the lengths allow. The baseline, Maximum Variance
+Unfolding, makes it as large as they allow.
 
 In words: :doc:`Maximum leave-one-out cross-validation "unfolding" </methods/loocv>`. In code:
 `sdpdr.LOOCVUnfolding`, `sdpdr.methods.loocv`, `sdpdr.methods.fold`.

@@ -1,10 +1,10 @@
 """
-Furthest-neighbour unfolding (MFNU) lays out the sheet that MVU lays out
-========================================================================
+Furthest-neighbour unfolding (MFNU) unrolls the same sheet as MVU
+=================================================================
 
-Maximum Furthest Neighbour Unfolding pulls every point from the one that was furthest away, rather
-than all from each other as Maximum Variance Unfolding, the baseline. On a swiss roll
-both keep the length, and both lose height where edges are few.
+Maximum Furthest Neighbour Unfolding pulls every point away from the one that was furthest from it.
+The baseline, Maximum Variance Unfolding, pulls all points from each other. On a swiss roll both
+keep the length, and both lose height where edges are few.
 
 In words: :doc:`Maximum Furthest Neighbour Unfolding </methods/mfnu>`. In code: `sdpdr.MFNU`,
 `sdpdr.methods.mfnu`.

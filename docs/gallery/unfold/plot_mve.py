@@ -2,10 +2,9 @@
 Minimum volume embedding (MVE) needs fewer dimensions than MVU
 ==============================================================
 
-Minimum volume embedding enlarges the leading two eigenvalues and shrinks all others, by a sequence
+Minimum volume embedding enlarges the two leading eigenvalues and reduces all others, by a sequence
 of programs, each with the lengths kept within one percent. The baseline, Maximum Variance
-Unfolding, enlarges
-their sum and puts some of it elsewhere.
+Unfolding, enlarges the sum of all eigenvalues.
 
 In words: :doc:`Minimum volume embedding, and unfolding at low rank </methods/mve>`. In code:
 `sdpdr.MVE`, `sdpdr.iterate.minimum_volume`.

@@ -3,8 +3,8 @@ Maximum Variance Unfolding (MVU) keeps a hole that Isomap widens
 ================================================================
 
 Maximum Variance Unfolding pulls points apart while no neighbours get further from each other. A
-grid with a hole is flat already: nothing can be gained, and the program says so. Isomap, the
-baseline, has only shortest paths, which go around the hole.
+grid with a hole is already flat, and the program proves that nothing can be gained. Isomap, the
+baseline, uses shortest paths, which go around the hole.
 
 In words: :doc:`Maximum Variance Unfolding </methods/mvu>`. In code: `sdpdr.MVU`,
 `sdpdr.methods.mvu`.

@@ -1,10 +1,10 @@
 """
-MVU with furthest pairs apart (mvu_apart) lets no ends meet
-===========================================================
+MVU with furthest pairs apart (mvu_apart) keeps ends apart
+==========================================================
 
-Maximum Variance Unfolding never lets neighbours part, and may bring distant points together. The
-second form of furthest-neighbour unfolding adds a row for each point and the one furthest from it:
-their distance may not fall. The baseline is the same program without these rows.
+Maximum Variance Unfolding keeps neighbours together, but may bring distant points together as well.
+The second form of furthest-neighbour unfolding adds a constraint for each point and the one
+furthest from it: their distance may not decrease. The baseline has no such constraints.
 
 In words: :doc:`Maximum Furthest Neighbour Unfolding </methods/mfnu>`. In code:
 `sdpdr.methods.mvu_apart`.

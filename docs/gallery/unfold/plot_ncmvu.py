@@ -1,10 +1,10 @@
 """
-Non-convex unfolding (NCMVU) in two dimensions comes near what MVU proves
-=========================================================================
+Non-convex unfolding (NCMVU) in two dimensions comes close to the bound of MVU
+==============================================================================
 
 Non-convex unfolding moves coordinates in few dimensions, without a semidefinite program, and may
-end in different places from different starts. The baseline is Maximum Variance Unfolding of the
-same graph, which has one optimum and a proof of it, in more dimensions; drawn in two, some is lost.
+end at different points from different starts. The baseline is Maximum Variance Unfolding of the
+same graph, with a proved optimum in more dimensions, of which two are drawn.
 
 In words: :doc:`Moving points: NCMVU, and proximity embedding </methods/ncmvu>`. In code:
 `sdpdr.baselines.NCMVU`, `sdpdr.baselines.ncmvu`.

@@ -1,10 +1,10 @@
 """
-Sammon's map (Sammon) heeds small distances, and still does not unroll
-======================================================================
+Sammon's map (Sammon) favours small distances, but does not unroll
+==================================================================
 
-Sammon's map weighs every pair by one over its distance, so that near pairs count for more than in
-classical scaling, its baseline. Distances through space stay distances through space: the roll is
-flattened and not unrolled.
+Sammon's map weighs every pair by one over its distance, so that close pairs count for more than in
+classical scaling, its baseline. It keeps distances through space, so the roll is flattened, not
+unrolled.
 
 In words: :doc:`Baselines </methods/baselines>`. In code: `sdpdr.baselines.Sammon`.
 """

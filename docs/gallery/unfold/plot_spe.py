@@ -1,10 +1,10 @@
 """
-Stochastic proximity embedding (SPE) with a cutoff keeps near distances
-=======================================================================
+Stochastic proximity embedding (SPE) with a cutoff keeps small distances
+========================================================================
 
-Stochastic proximity embedding, a baseline itself, takes random pairs and moves them towards their
-distance. With all pairs it is scaling by another criterion, and no better; with a cutoff it ignores
-far pairs that are far enough. Its own baseline is classical scaling.
+Stochastic proximity embedding, itself a baseline, moves random pairs towards their distance. With
+all pairs it is scaling by another criterion, and no better; with a cutoff it ignores distant pairs
+that are far enough apart. Its own baseline is classical scaling.
 
 In words: :doc:`Moving points: NCMVU, and proximity embedding </methods/ncmvu>`. In code:
 `sdpdr.baselines.SPE`.
