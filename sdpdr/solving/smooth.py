@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sdpdr.certify.knowledge import BOUND, UNPROVED, VALUE, Knowledge
-from sdpdr.certify.proof_file.flat import sides_of
-from sdpdr.certify.prove import prove
-from sdpdr.certify.units import Units
+import numpy as np
+
+from sdpdr.certify.knowledge import VALUE
 from sdpdr.model import Model
-from sdpdr.program.point import as_dense
-from sdpdr.program.run import Status, Verdict
+from sdpdr.program.run import Status
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.flat import ask_solver
@@ -18,9 +16,8 @@ from sdpdr.solving.answers import unproved
 from sdpdr.solving.candidate import Candidate
 from sdpdr.solving.grade import STOPPED
 from sdpdr.solving.options import Request
+from sdpdr.solving.over_cones import ConeProof
 from sdpdr.solving.proofs import budget
-
-_NOTHING = "nothing was proved within the budget"
 
 
 def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Request) -> Solution:
@@ -41,10 +38,7 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Req
     -------
     Solution
     """
-    point, verdict = outcome.point, outcome.verdict
-    claim = replace(outcome.claim, verdict=verdict.value)
-    seconds = budget(outcome.cpu, request)
-    stopped = False
+    point, seconds, stopped = outcome.point, budget(outcome.cpu, request), False
     with request.clock("certify"):
         # These import cvxpy, which takes longer than most solves.
         from sdpdr.model.conic.flat import flat_problem
@@ -52,42 +46,26 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Req
         from sdpdr.model.to_cvxpy import render_model
 
         flat = flat_problem(render_model(model).problem)
-        units = Units.of(flat.program)
-        program = units.program(flat.program)
-        known = Knowledge(scale=request.gap_scale / units.cost)
+        proof = ConeProof(flat.program, flat.maximize, request.gap_scale)
         try:
-            answer = ask_solver(program, seconds)
-            tol = chosen.solver.tol
-            prove(program, answer, ask_solver, tol=tol, seconds=seconds, known=known)
+            answer = ask_solver(proof.own, seconds)
+            proof.prove(answer, ask_solver, tol=chosen.solver.tol, seconds=seconds)
         except KeyboardInterrupt:
             stopped = True
-    sides = sides_of(known, units, maximize=flat.maximize)
-    if VALUE in known.how:
-        point = replace(point, values=values_of(flat, as_dense(sides.values["x"])))
-    solution = unproved("", claim, chosen, request, point=point)
-    if point.values:
-        solution = replace(solution, value=model.objective(point.values))
-    why_not = known.notes[-1] if known.notes else _NOTHING
-    solution = replace(
-        solution,
-        attained=sides.attained,
-        attained_by=known.how.get(VALUE, why_not),
-        bound=sides.bound,
-        argument=known.how.get(BOUND, why_not),
-        ray=sides.ray and replace(sides.ray, values={}, duals={}),
-        unfinished=known.is_late and known.status == UNPROVED,
-        rigorous=True,
-        gap_scale=request.gap_scale,
-        timings=dict(request.clock.seconds),
+    claim = replace(outcome.claim, verdict=outcome.verdict.value)
+    nothing = np.full(flat.program.c.size, np.nan)
+    claimed = unproved("", claim, chosen, request)
+    found = proof.graded(claimed, nothing, nothing)
+    if VALUE in proof.known.how:
+        point = replace(point, values=values_of(flat, np.asarray(found.values["x"])))
+    status = found.status
+    if status is Status.INACCURATE:
+        status = STOPPED.get(outcome.verdict, status)
+    return replace(
+        found,
+        status=Status.INTERRUPTED if stopped else status,
+        value=model.objective(point.values) if point.values else claimed.value,
+        values=point.values,
+        duals=point.duals,
+        ray=found.ray and replace(found.ray, values={}, duals={}),
     )
-    status = Status.INTERRUPTED if stopped else _status(solution, verdict)
-    epsilon = 0.0 if status is Status.SOLVED else solution.epsilon
-    return replace(solution, status=status, epsilon=epsilon)
-
-
-def _status(solution: Solution, verdict: Verdict) -> Status:
-    if solution.certified():
-        return Status.SOLVED
-    if solution.ray is not None:
-        return Status.INFEASIBLE if solution.ray.kind == "infeasible" else Status.UNBOUNDED
-    return STOPPED.get(verdict, Status.INACCURATE)

@@ -11,7 +11,7 @@ import cvxpy as cp
 import numpy as np
 
 import sdpdr
-from sdpdr import graphs, maximize, methods, minimize, psd, scalar, square
+from sdpdr import graphs, log_det, maximize, methods, minimize, psd, scalar, square
 from sdpdr.certify import check_proof
 from sdpdr.certify.check_proof import EXPONENTIAL, SECOND_ORDER, System
 from sdpdr.certify.proof_file.values import value_at
@@ -95,6 +95,12 @@ def inequality():
     return minimize(t) + (t * np.eye(2) >> np.array([[2.0, 1.0], [1.0, 2.0]]))
 
 
+def determinant():
+    """A smooth cost, without a standard form: the largest determinant belongs to 2 I."""
+    K = psd("K", 2)
+    return maximize(log_det(K)) + (K.diagonal() <= 2.0)
+
+
 def endless():
     """An entry that may fall for ever, though no direction lets it: the dual has no point."""
     K = psd("K", 2)
@@ -108,6 +114,7 @@ MODELS = {
     twice: 2.0 / 3.0,
     curved: 1.0,
     inequality: 3.0,
+    determinant: np.log(4.0),
     triangle: "infeasible",
     no_face: "infeasible",
     downhill: "unbounded",
