@@ -248,6 +248,7 @@ def _follow(given: sp.csr_array, basis: Index, rest: Index) -> NDArray[np.bool_]
     if not r or not rest.size or not np.all(np.isfinite(lengths)):
         return None
     logs = np.log2(np.maximum(lengths, 1.0))
+    # Enough for the rounding of all logarithms, and one for the sign.
     bits = 1.001 * float(np.sum(logs[:r]) + np.max(logs[r:])) + 2.0
     # Sums of r products are exact in doubles.
     largest = int(np.sqrt(_EXACT / r))
@@ -273,7 +274,7 @@ def _follow(given: sp.csr_array, basis: Index, rest: Index) -> NDArray[np.bool_]
         found &= ~np.any(np.mod(M[r:, others] - weights @ M[:r, others], p), axis=1)
         if not np.any(found):
             return found
-        bits -= float(np.log2(p)) * (1.0 - 1e-9)
+        bits -= float(np.log2(p))
     return None
 
 
