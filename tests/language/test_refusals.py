@@ -34,7 +34,7 @@ REFUSED = [
     (cp.Problem(cp.Minimize(b), [x[0] >= b]), r"variable 'b' is integer"),
     (
         cp.Problem(cp.Minimize(cp.sqrt(x[0]))),
-        r"not convex by cvxpy's rules.*the objective minimize .*is_dcp",
+        r"not convex by cvxpy's rules.*the objective minimize .*Minimise convex",
     ),
     (
         cp.Problem(cp.Minimize(x[0]), [x[0] >= 1, cp.norm(x) >= 1]),

@@ -43,10 +43,22 @@ def _written(constraint: Any) -> str | None:
     """The text of a constraint; None if it is long or has constant arrays."""
     if any(constant.size > 1 for constant in constraint.constants()):
         return None
-    # cvxpy prints the arguments of a sum at their defaults.
-    written = str(constraint).replace(", None, False)", ")")
-    written = re.sub(r", (\d+), False\)", r", axis=\1)", written)
+    written = as_written(constraint)
     return written if len(written) <= LONGEST_LABEL and "\n" not in written else None
+
+
+def as_written(thing: Any) -> str:
+    """The text of an expression or a constraint of cvxpy, without what cvxpy adds of its own.
+
+    Examples
+    --------
+    >>> as_written("Sum(K, None, False) == 0.0"), as_written("PnormApprox(x) <= Sum(y, 0, False)")
+    ('Sum(K) == 0.0', 'Pnorm(x) <= Sum(y, axis=0)')
+    """
+    # cvxpy prints the arguments of a sum at their defaults, and how it will write powers as cones.
+    written = str(thing).replace(", None, False)", ")")
+    written = re.sub(r"\b(Pnorm|Power|GeoMean)Approx\(", r"\1(", written)
+    return re.sub(r", (\d+), False\)", r", axis=\1)", written)
 
 
 def stem(label: str) -> str:

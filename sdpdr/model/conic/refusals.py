@@ -9,7 +9,7 @@ import cvxpy as cp
 import cvxpy.atoms as atoms
 
 from sdpdr.base.errors import DataError, DataTypeError, NotAcceptedError
-from sdpdr.model.conic.labels import LONGEST_LABEL
+from sdpdr.model.conic.labels import LONGEST_LABEL, as_written
 
 _CONES = {"ExpCone": "exponential", "PowCone3D": "power", "PowConeND": "power"}
 _BEYOND = dict.fromkeys(atoms.EXP_ATOMS, "exponential") | {
@@ -69,7 +69,8 @@ def refuse_unreadable(problem: Any) -> None:
     if not problem.is_dcp():
         raise NotAcceptedError(
             "the problem is not convex by cvxpy's rules (DCP): "
-            f"{_culprit(problem)}; write it so that problem.is_dcp() is true."
+            f"{_culprit(problem)}. Minimise convex and maximise concave functions, bound convex "
+            "ones from above and concave ones from below, and multiply by numbers only."
         )
     if cp.perspective in problem.atoms():  # which looks the solver up by its name
         raise NotAcceptedError(
@@ -101,5 +102,5 @@ def needed_cones(problem: cp.Problem) -> Iterator[tuple[str, str]]:
 
 def _shown(thing: object) -> str:
     """The text of an expression, shortened."""
-    text = " ".join(str(thing).split())
+    text = " ".join(as_written(thing).split())
     return text if len(text) <= 2 * LONGEST_LABEL else f"{text[: 2 * LONGEST_LABEL]}…"
