@@ -11,6 +11,8 @@ from sdpdr.certify.flat import NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, Piece, b
 from sdpdr.certify.path import Path
 from sdpdr.certify.standard import standard
 from sdpdr.linalg import Diagonal, Entries, Trace
+from sdpdr.linalg.congruent import BlockColumns
+from sdpdr.linalg.svec import smat, svec
 from sdpdr.program import SDP, PsdVariable, Rows
 
 from .test_units import random_program
@@ -78,3 +80,19 @@ def test_a_step_solves_the_equations_of_newton_from_any_point(name, mu, monkeypa
         size = np.abs(gradient).max() + np.abs(slope).max()
         assert -z[m:] / mu == pytest.approx(gradient + slope, abs=1e-5 * size)
         assert length == pytest.approx(np.sqrt(ds @ slope), rel=1e-4)
+
+
+@pytest.mark.parametrize("shares", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (6, 2, 1), (40, 2, 1)])
+def test_scaled_products_are_those_of_the_matrices(shares):
+    """Columns with one entry, with all, and with those of four rows; one column is empty."""
+    rng, order = np.random.default_rng(0), 12
+    size = order * (order + 1) // 2
+    columns = np.zeros((size, sum(shares) + 1))
+    for k, kind in enumerate(np.repeat([0, 1, 2], shares)):
+        seen = (rng.integers(size), slice(None), slice(0, 10))[kind]
+        columns[seen, k] = rng.normal(size=columns[seen, k].shape)
+    root = rng.normal(size=(order, order))
+    block = BlockColumns.of(order, sp.csr_array(columns))
+    scaled = svec(root @ smat(columns.T) @ root.T)[block.at]
+    assert block.at.size == sum(shares)
+    assert block.product(root) == pytest.approx(scaled @ scaled.T, abs=1e-10)
