@@ -37,7 +37,7 @@ DISTANCES[0, 5:] = np.nan
 
 # By estimator its parameters, and what it is fitted to.
 GIVEN = {
-    "ARE": ({"n_neighbors": 3}, (ROLL, np.zeros(29, dtype=int))),
+    "ARE": ({"n_neighbors": 3}, (ROLL,)),
     "AnchoredMVU": ({"connect": "mst", "isometry": "inequality"}, (PLANE, PLACED)),
     "ColoredMVU": ({"connect": "mst"}, (PLANE, CLASSES)),
     "CompletelyPositive": ({"affinity": "precomputed"}, (POSITIVE @ POSITIVE.T,)),
