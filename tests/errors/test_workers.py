@@ -88,7 +88,7 @@ def test_an_interrupted_solver_returns_its_point(model, faulty, monkeypatch):
     monkeypatch.setattr("sdpdr.solvers.processes.isolate.GRACE", HANG)
     solution = sdpdr.solve(model, faulty.Waits(), time_limit=0.5, isolate=True)
     assert solution.claimed.verdict == "time limit"
-    assert "asked to end after 0." in solution.claimed.message
+    assert "was stopped after 0." in solution.claimed.message
     assert solution.value == pytest.approx(VALUE, rel=1e-6)
 
 
