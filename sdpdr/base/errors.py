@@ -85,6 +85,7 @@ _ELSEWHERE = {
     "nonnegative": "nonneg positive pos non_negative",
     "n": "n_samples n_points size order",
     "penalty": "price",
+    "positions": "places",
     "lasso": "price l1",
     "solver": "method algorithm backend",
     "size": "shape length dim n",

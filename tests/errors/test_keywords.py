@@ -69,6 +69,7 @@ def test_an_unknown_keyword_is_answered_with_those_that_are_known(call):
         (sdpdr.plot.embedding, "color", "colour"),
         (methods.sparse_direction, "price", "penalty"),
         (methods.regression, "price", "lasso"),
+        (methods.refine, "places", "positions"),
         (sdpdr.DistanceCompletion, "price", "penalty"),
     ],
 )

@@ -135,7 +135,7 @@ def _relation(
 
 
 @takes_graph
-def refine(graph: NeighborGraph, places: ArrayLike, anchors: ArrayLike | None = None) -> Array:
+def refine(graph: NeighborGraph, positions: ArrayLike, anchors: ArrayLike | None = None) -> Array:
     r"""Move points to a local minimum of raw stress, :math:`\sum_e (|y_i - y_j| - l_e)^2`.
 
     The problem is not convex: the result depends on the initial points, and has no certificate.
@@ -146,7 +146,7 @@ def refine(graph: NeighborGraph, places: ArrayLike, anchors: ArrayLike | None = 
     ----------
     graph : NeighborGraph
         With the lengths l, the square roots of ``graph.sqdist``.
-    places : array_like of shape (n, r)
+    positions : array_like of shape (n, r)
     anchors : array_like of int, optional
         Points that do not move.
 
@@ -166,10 +166,10 @@ def refine(graph: NeighborGraph, places: ArrayLike, anchors: ArrayLike | None = 
     >>> refine(graphs.path([1.0, 1.0]), [[0.0], [0.7], [2.0]], anchors=[0, 2]).ravel().round(6)
     array([0., 1., 2.])
     """
-    Y = np.array(places, dtype=float)
+    Y = np.array(positions, dtype=float)
     if Y.ndim != 2 or len(Y) != graph.n:
         raise ShapeError(
-            f"places must have shape ({graph.n}, r), a row for each node; they have {Y.shape}."
+            f"positions must have shape ({graph.n}, r), a row for each node; they have {Y.shape}."
         )
     free = np.setdiff1d(np.arange(graph.n), [] if anchors is None else anchors)
     moving = np.flatnonzero(np.isin(graph.edges, free).any(axis=1))
