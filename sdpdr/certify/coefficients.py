@@ -1,7 +1,7 @@
 """What rows multiply the numbers of a point by, and what rounding made of it.
 
 Maps act on symmetric matrices whose entries off the diagonal are scaled by the root of two, and may
-be products or sums of what a person gave. Here each coefficient is the number meant, rounded once,
+be products or sums of what a user gave. Here each coefficient is the number meant, rounded once,
 with a radius where it is no double.
 """
 

@@ -18,7 +18,7 @@ from sdpdr.certify.reduced import reduced, refuted
 if TYPE_CHECKING:
     from sdpdr.certify.prove import Kernel
 
-# What may become of numbers that nobody has tried.
+# Errors of arithmetic with unusual numbers.
 MISSED = (UnprovedError, np.linalg.LinAlgError)
 
 

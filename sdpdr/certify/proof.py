@@ -100,7 +100,7 @@ class Statement:
         return Proved(cost if self.side == VALUE else -cost, y)
 
     def near(self, y: Array, *, in_box: bool = False, strictly: bool = False) -> Proved:
-        """The number next to y; only if a box around it is in the cones, if asked so.
+        """The number proved next to y; with ``in_box`` only if a box around it is in the cones.
 
         ``strictly`` asks for a box inside of the cones, where no point of the boundary is.
 

@@ -1,6 +1,6 @@
 r"""Programs in standard form as flat ones, and points and multipliers there and back.
 
-Every number of the flat program is one that the person gave: entries of matrices are not scaled by
+Every number of the flat program is one that the user gave: entries of matrices are not scaled by
 roots of two, and a matrix that rows confine to a face, :math:`K u = 0`, is written
 :math:`V T V^T` with columns of V whose numbers are those of u. Where products round nevertheless,
 the flat program says by how much (`sdpdr.certify.flat.Around`). A quadratic cost

@@ -110,23 +110,23 @@ def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
     columns = slack_columns(sdp)
     if columns is None:
         return values
-    mended = shrink(sdp, values, {c.label for c in columns})
+    repaired = shrink(sdp, values, {c.label for c in columns})
     if not columns:
-        return mended
-    mended = {**mended, **fill_slack(sdp, mended, columns)}
-    return mended if _is_no_worse(sdp, mended, values) else values
+        return repaired
+    repaired = {**repaired, **fill_slack(sdp, repaired, columns)}
+    return repaired if _is_no_worse(sdp, repaired, values) else values
 
 
-def _is_no_worse(sdp: SDP, mended: Mapping[str, Value], given: Mapping[str, Value]) -> bool:
+def _is_no_worse(sdp: SDP, repaired: Mapping[str, Value], given: Mapping[str, Value]) -> bool:
     """Whether rows and signs are missed by no more, and at no higher cost where none was missed.
 
     Rounding counts as nothing missed.
     """
-    before, after = _missed(sdp, given), _missed(sdp, mended)
+    before, after = _missed(sdp, given), _missed(sdp, repaired)
     if before > _SATISFIED or after > _SATISFIED:
         return after <= before
     value = sdp.primal_value(given)
-    return bool(sdp.primal_value(mended) <= value + _SATISFIED * max(1.0, abs(value)))
+    return bool(sdp.primal_value(repaired) <= value + _SATISFIED * max(1.0, abs(value)))
 
 
 def _missed(sdp: SDP, values: Mapping[str, Value]) -> float:

@@ -102,8 +102,8 @@ class Solver(ChecksKeywords, ABC):
     options : mapping
         The solver's own options, by its own names; they win over the uniform ones.
     defaults : bool, default False
-        Leave tolerances and limits of iterations to the solver's own defaults, as somebody does
-        who gives no options. The answer is graded at ``tol`` all the same.
+        Leave tolerances and limits of iterations to the solver's own defaults. The answer is graded
+        at ``tol`` all the same.
     """
 
     name: ClassVar[str]
@@ -201,7 +201,7 @@ class Solver(ChecksKeywords, ABC):
         rule = self.known_rule()
         if rule is None:
             raise DataError(
-                f"nobody knows what to tell solver {self.name!r} of a tolerance: give its class a "
+                f"solver {self.name!r} has no rule that turns tol into options: give its class a "
                 "rule = Rule(options, divisor, own), from sdpdr.solvers."
             )
         return rule.settings(self.tol)

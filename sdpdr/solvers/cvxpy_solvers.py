@@ -255,7 +255,7 @@ class Mosek(CvxpySolver):
 
 @cache
 def _refused(place: str, changed: float | None) -> str | None:
-    """Ask MOSEK for a licence, once for each state of its file: often asked, it waits for seconds.
+    """Check MOSEK's licence, once for each state of its file: repeated checks wait for seconds.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ def attempt(chosen: Candidate, sdp: SDP | None, request: Request, turn: str = ""
     Raises
     ------
     NotAcceptedError, ShapeError
-        If the plan does not fit the program or what was asked for.
+        If the plan does not fit the program or the request.
     """
     watch = Deadline()
     what = f"{chosen.solver.name}, {chosen.form} form{turn}"
@@ -98,7 +98,7 @@ def attempt(chosen: Candidate, sdp: SDP | None, request: Request, turn: str = ""
 
 
 def _of_preparation(turn: Deadline, request: Request) -> Deadline:
-    """After which a solver is not asked any more that would run in another process."""
+    """The deadline after which no solver is started in another process."""
     return request.deadline.sooner(turn.ahead + PATIENCE)
 
 

@@ -17,7 +17,7 @@ from sdpdr.solvers.lowrank.edge import form as edge_form
 from sdpdr.solvers.registry import find
 from sdpdr.solving.possible import CHORDAL
 
-# Seconds of each candidate, where nobody sets a time limit.
+# Seconds of each candidate, if there is no time limit.
 _TURN = 30.0
 
 
@@ -27,7 +27,7 @@ def standard_form(model: Model | SDP) -> tuple[SDP | None, str]:
         sdp = model if isinstance(model, SDP) else model.to_sdp()
     except CompileError as error:
         return None, str(error)
-    # Facial reduction may leave a matrix of order zero; nobody asks for one.
+    # Facial reduction may leave a matrix of order zero, which no user writes.
     empty = [v.name for v in sdp.psd_variables if v.n == 0]
     if empty:
         raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")

@@ -93,7 +93,7 @@ def _best(merged: Solution, found: list[Solution], prover: Solution | None) -> S
     if not nearby:
         return merged
     # A point that misses rows by a little may have a value that its own multipliers allow, and
-    # better ones do not: whoever is nearest to the best bound misses them by least.
+    # better ones do not: the answer nearest to the best bound misses them by least.
     best = min(nearby, key=lambda one: (one.attained is None, _away(one, merged.bound)))
     if prover is None or prover is best:
         return best
@@ -121,7 +121,7 @@ def _merged(
         bound=prover.bound,
         argument=_argument(prover),
         duals=prover.duals,
-        # Whoever went further looked for more than those of the other.
+        # The answer that went further searched more than the other.
         exposures=max(finder.exposures, prover.exposures, key=len),
         rigorous=prover.rigorous and (finder.rigorous or finder.attained is None),
         versions={**prover.versions, **finder.versions},

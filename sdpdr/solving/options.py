@@ -109,7 +109,7 @@ def _check_skip(requested: PlanOptions) -> None:
 
 def is_problem(model: object) -> TypeGuard[cp.Problem]:
     """Whether it is a problem of cvxpy."""
-    # Whoever has a problem has imported cvxpy, which takes longer than most solves.
+    # A user with a problem has imported cvxpy, which takes longer than most solves.
     cvxpy = sys.modules.get("cvxpy")
     return cvxpy is not None and isinstance(model, cvxpy.Problem)
 

@@ -240,7 +240,7 @@ def solve_problem(problem: cp.Problem, options: Mapping[str, Any]) -> Solution:
     >>> solution.status, solution["x"].round(6)
     (Status.SOLVED, array([1., 1.]))
     """
-    # This imports cvxpy, as whoever has a problem has done.
+    # This imports cvxpy, which a user with a problem has imported already.
     from sdpdr.model.conic.flat import flat_problem
 
     known = options_over_cones(options)

@@ -23,7 +23,7 @@ from sdpdr.solving.join import join
 from sdpdr.solving.options import Request
 
 _MISTAKE = (
-    "an error inside sdpdr ended the run of {} ({} form), and the next candidates were asked: {}. "
+    "an error inside sdpdr ended the run of {} ({} form), and the next candidates were tried: {}. "
     "Please report it."
 )
 
@@ -34,7 +34,7 @@ Attempt = Callable[[Candidate, "SDP | None", Request, str], Solution]
 # Candidates that may find a program optimal for data nearby, or one that nothing proves, before the
 # others are spared.
 _OPINIONS = 2
-# Seconds for the candidate that was nearest, if all fell short and nobody sets a time limit.
+# Seconds for the candidate that was nearest, if all fell short and there is no time limit.
 _LONGEST = 600.0
 # Share of a time limit that solvers leave to the proofs of what was found last.
 _PROOFS = 1.0 / 6.0
@@ -42,8 +42,7 @@ _PROOFS = 1.0 / 6.0
 _SOON = 1.0
 # Seconds below which no solver is worth starting.
 _MOMENT = 0.05
-# What reductions and proofs may raise on data that nobody has tried; what solvers raise is an
-# outcome already.
+# Errors of reductions and proofs on unusual data; those of solvers are outcomes already.
 _MISSED = (SdpdrError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
@@ -59,9 +58,9 @@ def take_turns(
     """Run candidates in turn until one answer, or several joined, are proved to the tolerance.
 
     Each ends by its share of the time (`sdpdr.solving.candidate.shares`), and what it has found by
-    then is kept. The rest are spared when two find the program optimal only for data nearby, or one
-    proves that its optimum is zero, beside which no gap is small, or where the budget of the proof
-    is spent and nobody gave more time. Where one side has neither an interior nor an exact face, no
+    then is kept. The rest are spared if two find the program optimal only for data nearby, if one
+    proves that its optimum is zero, beside which no gap is small, or if the budget of the proof is
+    spent and there is no time limit. Where one side has neither an interior nor an exact face, no
     answer is proved, and one that is optimal for data nearby is enough, or any two. If all fell
     short and some were stopped, the one that came nearest goes on from its point in the time that
     is left, or begins again if it cannot and there is more time than it had.

@@ -64,7 +64,7 @@ class Presolved:
         return None if self.faced is None or self.faced.infeasible is None else self.faced
 
     def words(self) -> list[str]:
-        """What was done to the program, for a person."""
+        """A description of the reductions that were applied, for the user."""
         steps = []
         if self.faced is not None:
             steps.append(_FACE.format(len(self.faced.exposures)))
@@ -170,7 +170,7 @@ def contradicted_solution(
 def _unsolved(
     sdp: SDP, words: str, form: str, seconds: Mapping[str, float], tol: float
 ) -> Solution:
-    """The claim that there is no point, where no solver was asked."""
+    """The claim of infeasibility of a program that no solver was run for."""
     return Solution(
         status=Status.INFEASIBLE,
         value=float("nan"),

@@ -111,7 +111,7 @@ class Prover:
                 break
         assert found is not None
         if not value:
-            how = {**found.how, "value": "no proof was asked for"}
+            how = {**found.how, "value": "no proof was requested"}
             found = replace(found, value=None, values={}, how=how)
         return found if is_tight else self._unless_poor(found, given)
 
@@ -169,7 +169,7 @@ class Prover:
         del beside  # which the better sides are taken of afterwards
         sdp = self.sdp
         missing = "no multipliers of this program are known"
-        how = {"value": "no proof was asked for", "bound": missing}
+        how = {"value": "no proof was requested", "bound": missing}
         number, bound = None, None
         values: Mapping[str, Value] = {}
         duals: Mapping[str, Array] = {}
@@ -230,7 +230,7 @@ class Prover:
         )
 
     def _is_tight(self, found: Proved, given: Point, *, value: bool) -> bool:
-        """Whether the bound is near the value that is proved, or given where none is asked for."""
+        """Whether the bound is near the value that is proved, or given if none is requested."""
         number = found.value if value else value_of(self.sdp, given)
         if number is None or found.bound is None:
             return False
@@ -260,5 +260,5 @@ class Prover:
 
 
 def value_of(sdp: SDP, point: Point) -> float:
-    """The objective at a point, in the sense of the person; ``nan`` where there is none."""
+    """The user's objective at a point; ``nan`` where there is none."""
     return sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")

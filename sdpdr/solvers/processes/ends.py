@@ -59,7 +59,7 @@ def listen(
     ----------
     listener : callable or None
     deafness : callable, optional
-        Told when the process becomes `deaf`, and when it is no more.
+        Called with True when the process becomes `deaf`, and with False when it no longer is.
     """
     global _listener, _deafness
     _listener, _deafness = listener, deafness

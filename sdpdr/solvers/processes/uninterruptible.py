@@ -1,6 +1,6 @@
 """Imported first by a fork server, which starts with Ctrl-C held back: the caller answers it.
 
-Whoever else imports it, to collect examples for instance, has nothing held back and keeps Ctrl-C.
+In any other process that imports it, to collect examples for instance, Ctrl-C works as usual.
 """
 
 import signal

@@ -113,7 +113,7 @@ class Named:
 
     @cached_property
     def cones(self) -> Index:
-        """The same of rows in constraints; negative of those that variables, or nobody, state."""
+        """The same of rows in constraints; negative of others, which variables state."""
         return np.where(self.owned, self.groups, -1)
 
     @cached_property
