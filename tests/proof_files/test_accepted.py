@@ -151,6 +151,13 @@ def test_a_bound_of_zero_is_claimed_as_zero(tmp_path):
     assert check(written.path)["bound"] == 0.0
 
 
+def test_multipliers_of_squares_that_are_all_zero_are_written(tmp_path):
+    v = sdpdr.scalar("v", 3)
+    solution = sdpdr.solve(sdpdr.minimize(sdpdr.square(v).sum()) + (v.sum() <= 1))
+    written = solution.write_proof(tmp_path / "answer.proof")
+    assert check(written.path)["bound"] == pytest.approx(0.0, abs=1e-12)
+
+
 def test_a_solution_without_a_program_or_a_proof_writes_none(tmp_path):
     from dataclasses import replace
 

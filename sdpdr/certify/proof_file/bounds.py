@@ -105,7 +105,7 @@ def witness_of_multipliers(
         for _, _, rows in P.cones:
             if np.any(y[rows]):
                 unit[rows] = power_of_two(float(np.abs(y[rows]).max()))
-    largest = max(float(np.abs(t).max(initial=0.0)), 1e3 * SMALLEST)
+    largest = max(float(np.abs(t).max(initial=0.0)), 1e4 * SMALLEST)
     unit_t = power_of_two(np.maximum(np.abs(t), 1e-3 * largest))
     return {"z": np.r_[y, t], "unit": np.r_[unit, unit_t], "a": null_multipliers(P, y, images)}
 
