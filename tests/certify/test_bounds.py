@@ -527,6 +527,17 @@ def test_an_objective_may_have_a_bound_by_itself():
     assert -1e-290 <= bound <= 0.0
 
 
+def test_an_objective_has_a_bound_by_itself_where_multipliers_lead_nowhere():
+    """z0 and z1 want y0 - y1 of opposite signs, so that no way leads inwards, and zero will do."""
+    B = VectorMap([[1.0, -1.0, 1.0], [-1.0, 1.0, 0.0]])
+    rows = Rows("rows", "==", {"z": B}, np.array([1.0, 0.0]))
+    cost = {"z": VectorMap([[0.0, 0.0, 1.0]])}
+    sdp = SDP((VectorVariable("z", 3, nonnegative=True),), cost, (rows,), constant=0.5)
+    found = certify(sdp, {"rows": np.array([1.0, 0.0])})
+    assert found.bound == 0.5
+    assert "by itself" in found.argument
+
+
 def test_without_an_objective_every_feasible_point_is_optimal():
     trace = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
     sdp = SDP((PsdVariable("X", 2),), {"X": 0.0 * Trace(2)}, (trace,), constant=0.1)

@@ -325,6 +325,8 @@ def test_the_work_of_a_factorization_is_counted_before_it_begins(monkeypatch):
         work(np.ones((3, 3))),
     )
     assert 0.0 < small[0] < beside[0] < full[0]
+    # As many entries in two columns meet in more products than in six.
+    assert work(np.ones((3, 2)))[0] > beside[0]
     assert small[1] == beside[1] == 0.0 < full[1]
     monkeypatch.setattr(factor, "_MOST_PRODUCTS", 26.0)
     with pytest.raises(UnprovedError, match="3 equations meet"):

@@ -18,8 +18,8 @@ from sdpdr.certify.knowledge import BOUND, VALUE, Knowledge
 from sdpdr.certify.proof import _beyond, _sizes, bound_proof, value_proof
 from sdpdr.certify.prove import _DOWN, _FEW, _UP, _UPWARDS, Kernel
 from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
-from sdpdr.linalg import Trace
-from sdpdr.program import SDP, PsdVariable, VectorVariable
+from sdpdr.linalg import Trace, VectorMap, svec
+from sdpdr.program import SDP, Lmi, PsdVariable, VectorVariable
 
 from .test_units import random_program
 
@@ -333,6 +333,15 @@ def test_a_scalar_with_a_quadratic_cost_counts_for_two():
     assert is_small(SDP((PsdVariable("X", 150),), {"X": Trace(150)}))
     assert not is_small(SDP((PsdVariable("X", 155),), {"X": Trace(155)}))
     assert is_small(methods.mvu(graphs.path(np.ones(20).tolist())).to_sdp())
+
+
+def test_an_arrow_counts_by_its_order_and_other_matrix_inequalities_by_their_entries():
+    n = 200
+    arrow, full = svec(np.diag(np.r_[1.0, np.zeros(n - 1)])), np.ones(n * (n + 1) // 2)
+    z, cost = VectorVariable("z", 1), {"z": VectorMap([[1.0]])}
+    for column, expected in ((arrow, True), (full, False)):
+        limit = Lmi("limit", n, {"z": VectorMap(column[:, None])}, svec(np.eye(n)))
+        assert is_small(SDP((z,), cost, (), (limit,))) is expected
 
 
 def test_matrices_that_are_not_numbers_stay_as_they_are():
