@@ -66,7 +66,7 @@ def test_a_derived_solver_inherits_the_rule_unless_it_has_its_own(path):
 
 
 def test_a_solver_without_a_rule_is_told_what_to_do():
-    with pytest.raises(DataError, match="tell solver 'from-elsewhere' .* rule = Rule"):
+    with pytest.raises(DataError, match="solver 'from-elsewhere' has no rule .* rule = Rule"):
         Unknown().tolerances()
     assert Unknown(defaults=True).tolerances() == {}
 
