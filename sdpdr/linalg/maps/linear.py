@@ -26,10 +26,10 @@ from sdpdr.linalg.svec import (
     svec_pairs,
 )
 
-# Entries per column from which a dense vector over all columns is worth its memory.
-_FULL = 0.1
-# Entries of a row, or at a point, up to which a map counts as sparse.
-_USUAL = 64
+# Entries for each column from which a combination of rows is summed in a dense vector.
+_DENSE_SHARE = 0.1
+# Entries for each row, or for each point, up to which a map counts as sparse.
+_SPARSE_ENTRIES = 64
 
 
 class LinearMap(ABC):
@@ -61,7 +61,7 @@ class LinearMap(ABC):
         Code for large programs then avoids forming it: the centring of 10,000 points alone has a
         hundred million entries.
         """
-        return self.n_entries > max(few, _USUAL * (self.n + self.m))
+        return self.n_entries > max(few, _SPARSE_ENTRIES * (self.n + self.m))
 
     def apply(self, gram: Matrix) -> Array:
         """Values A(K), shape (m,), of a symmetric matrix ``gram`` of shape (n, n)."""
@@ -170,7 +170,7 @@ class LinearMap(ABC):
 
 def _combination(rows: sp.csr_array, multipliers: Array) -> tuple[Index, Array]:
     """Positions and values of the nonzero entries of a combination of rows."""
-    if rows.nnz > _FULL * rows.shape[1]:
+    if rows.nnz > _DENSE_SHARE * rows.shape[1]:
         combined = np.asarray(rows.T @ multipliers)
         index = np.flatnonzero(combined)
         return index, combined[index]
