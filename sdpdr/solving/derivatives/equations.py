@@ -43,9 +43,9 @@ class Equations:
     g : array of shape (m,)
     c : array of shape (k,)
     cones : tuple of (Cone, array of shape (count, dim))
-        Where the numbers of a cone are in u.
+        Each cone with the indices of its entries in u.
     bases : tuple of (array of int, array of shape (n, n))
-        Where a matrix on a face is in u, and its basis.
+        For each matrix on a face its indices in u, and its basis.
     scale : array of shape (k,)
         Unknowns of the flat program, and then slack, are these multiples of u.
     slack : array of int
@@ -115,7 +115,7 @@ class Equations:
         return replace(made, B=rotated, c=made.rotated(made.c))
 
     def rotated(self, v: Array, *, back: bool = False) -> Array:
-        """Numbers of u, or rows of them, in the bases of faces, or from there."""
+        """A vector u, or an array of such rows, in the bases of faces; with ``back`` from these."""
         found = v.copy()
         for at, Q in self.bases:
             Q = Q.T if back else Q
@@ -133,7 +133,7 @@ class Equations:
         return (self.rotated(u, back=True) * self.scale)[: self.flat.c.size]
 
     def start(self, answer: Answer, mu: float) -> tuple[Array, Array]:
-        """The same with the pairs on the central path that belong to mu (`sdpdr.certify.cones`)."""
+        """`from_answer`, moved to the central path at mu cone by cone (`sdpdr.certify.cones`)."""
         u, y = self.from_answer(answer)
         v = self.c - self.B.T @ y
         for cone, at in self.cones:
@@ -190,11 +190,11 @@ class Equations:
 
 
 def _own(flat: FlatProgram, fixed: NDArray[np.bool_]) -> tuple[Index, Array]:
-    """Unknowns that are the slack of each row, or -1, and what an unknown is of that slack."""
+    """For each row the unknown that is its slack, or -1; the ratio of each unknown to it."""
     A, places, scale = flat.A, np.full(flat.b.size, -1), np.ones(flat.c.size)
     alone = fixed & (np.diff(A.indptr) == 1) & (flat.b == 0.0)
     taken = np.zeros(flat.c.size, dtype=bool)
-    # A matrix first, whose entries may be limited one by one as well.
+    # Larger cones first: entries of a matrix may have bounds of their own as well.
     for cone, rows in sorted(flat.cones, key=lambda one: -one[0].dim * one[0].count):
         shape = (-1, 1) if isinstance(cone, Nonnegative) else (cone.count, cone.dim)
         for one in rows.reshape(shape):

@@ -44,7 +44,7 @@ from sdpdr.solving.options import Clock, PlanOptions
 BASES = ("reconstruction", "laplacian")
 # Number of points up to which the basis is made from the weights of all of them.
 _DIRECT = 20_000
-# In order of trial; the last leaves the choice to the plan.
+# Forms of the small program, in order of trial; "auto" leaves the choice to the plan.
 _SMALL_FORMS = ("lmi", "gram", "auto")
 _UNSOLVED = (
     "The small program was not solved. In a narrower cone equations may have no solution: relax "
