@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import (
     Array,
     Index,
+    Matrix,
     chosen_rows,
     light,
     placed,
@@ -39,6 +40,9 @@ LARGEST = 2600
 # Shares of a unit diagonal that are added until a factorization runs through; refinement makes up.
 _JITTERS = (1e-15, 1e-13, 1e-11, 1e-9)
 _REFINEMENTS = 4
+# Multiplications of a dense product in the time of one of a sparse product, and of the calls for a
+# single matrix.
+_SPARSE, _CALLS = 32.0, 1e5
 # Steps, the longest that leads anywhere, and the longest after which the path is reached.
 _STEPS, _FAR, _NEAR = 25, 30.0, 0.5
 # Steps after which lengths are to be shorter, and by what share: outside of the region where
@@ -150,13 +154,18 @@ class Path:
             return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
         return np.concatenate(rows), np.concatenate(columns), np.concatenate(entries)
 
-    def _as_matrices(self, cone: Cone, seen: sp.csr_array) -> BlockColumns | None:
-        """What a single cone of matrices sees, as matrices."""
-        if not seen.shape[0] or not isinstance(cone, Semidefinite) or cone.count > 1:
-            return None
-        root = np.sqrt(cone.weight)
+    def _as_matrices(self, cone: Cone, seen: sp.csr_array) -> list[BlockColumns]:
+        """What each of some matrices sees; nothing where one product for all takes less time."""
+        if not seen.shape[0] or not isinstance(cone, Semidefinite):
+            return []
+        together = seen.shape[0] * float(np.unique(seen.indices).size) ** 2
+        if cone.count > 1 and cone.count * _CALLS > together:
+            return []
+        root = np.tile(np.sqrt(cone.weight), cone.count)
         # Multipliers of entries beside the diagonal belong to both.
-        return BlockColumns.of(cone.order, scaled(seen, 1.0 / root if self.own_rows.size else root))
+        seen = scaled(seen, 1.0 / root if self.own_rows.size else root)
+        rows = np.arange(seen.shape[0]).reshape(cone.count, cone.dim)
+        return [BlockColumns.of(cone.order, chosen_rows(seen, one)) for one in rows]
 
     def centre(self, x: Array, s: Array, z: Array, mu: float) -> tuple[Array, Array] | None:
         """A point and multipliers near those of mu on the path, or None.
@@ -215,10 +224,10 @@ class Path:
         own = scaled(program.E, columns=d)
         sizes = np.bincount(row_of_each(own), np.square(own.data), program.f.size)
         rows = 1.0 / np.sqrt(np.maximum(sizes, 1e-300))
-        own = scaled(own, rows).toarray()
+        own = scaled(own, rows)
         # Equations make up for directions that no cone sees.
-        factor = _cholesky(G + own.T @ own)
-        schur = self._schur(factor, own)
+        factor = _cholesky(G + _gram(own))
+        schur = self._schur(factor, own.toarray())
         dx, dw = np.zeros_like(here.x), np.zeros_like(here.w)
         for _ in range(_REFINEMENTS):
             left = d * (slope - mu * (self.A_T @ here.hessian(A @ dx)) - self.E_T @ dw)
@@ -238,12 +247,12 @@ class Path:
         for scaling, seen, columns, matrices in zip(
             here.scalings, self._seen, self._columns, self._matrices, strict=True
         ):
-            if matrices is not None:
-                G[np.ix_(matrices.at, matrices.at)] += matrices.product(_of_inverse(scaling))
+            if matrices:
+                for one, R in zip(matrices, _of_inverse(scaling), strict=True):
+                    G[np.ix_(one.at, one.at)] += one.product(R)
                 continue
             part = scaling.times(seen)
-            product = part.T @ part
-            G[np.ix_(columns, columns)] += product.toarray() if sp.issparse(product) else product
+            G[np.ix_(columns, columns)] += _dense(part.T @ part)
         G *= here.mu
         return G
 
@@ -298,14 +307,12 @@ class Path:
             self.program.cones,
             strict=True,
         ):
-            if matrices is not None:
-                M[np.ix_(matrices.at, matrices.at)] += matrices.product(_of_matrix(scaling))
+            if matrices:
+                for one, R in zip(matrices, _of_matrix(scaling), strict=True):
+                    M[np.ix_(one.at, one.at)] += one.product(R)
             elif seen.shape[0]:
                 half = scaling.back_transposed(seen)
-                product = half.T @ half
-                M[np.ix_(columns, columns)] += (
-                    product.toarray() if sp.issparse(product) else product
-                )
+                M[np.ix_(columns, columns)] += _dense(half.T @ half)
             else:
                 at, R = m + np.searchsorted(self.other_rows, part), scaling.back(np.eye(part.size))
                 M[np.ix_(at, at)] += R @ R.T
@@ -313,15 +320,28 @@ class Path:
 
 
 def _of_matrix(scaling: Scaling) -> Array:
-    """R, where S = R^T R is the matrix of a scaling."""
+    """R of each matrix S = R^T R of a scaling."""
     assert isinstance(scaling, Congruence)
-    return scaling.root
+    return scaling.roots
 
 
 def _of_inverse(scaling: Scaling) -> Array:
-    """The same of its inverse."""
+    """The same of their inverses."""
     assert isinstance(scaling, Congruence)
-    return scaling.inverse_root
+    return scaling.inverse_roots
+
+
+def _gram(E: sp.csr_array) -> Array:
+    """E^T E, by a sparse product where that takes less time."""
+    counts = np.diff(E.indptr)
+    if _SPARSE * float(counts @ counts) > E.shape[0] * float(E.shape[1]) ** 2:
+        dense = E.toarray()
+        return np.asarray(dense.T @ dense)
+    return _dense(E.T @ E)
+
+
+def _dense(matrix: Matrix) -> Array:
+    return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix)
 
 
 def _of_columns(A: sp.csr_array, columns: Index) -> sp.csr_array:

@@ -43,14 +43,14 @@ class Congruence(Scaling):
         return cone.triangles(_symmetric(other @ matrices @ R))
 
     @property
-    def root(self) -> Array:
-        """R, where a single matrix is S = R^T R."""
-        return self._L[0].T
+    def roots(self) -> Array:
+        """R of each matrix S = R^T R."""
+        return self._L.transpose(0, 2, 1)
 
     @property
-    def inverse_root(self) -> Array:
-        """The same of its inverse."""
-        return self._V[0]
+    def inverse_roots(self) -> Array:
+        """The same of their inverses."""
+        return self._V
 
     def _mapped(self, v: Matrix, before: Array, factor: Array, after: Array) -> Array:
         cone = self._cone

@@ -39,9 +39,19 @@ def numbers_and_a_matrix():
     return build(rng.normal(size=9), sp.csr_array(rng.normal(size=(2, 9))), np.ones(2), pieces)
 
 
+def several_matrices():
+    """Equal matrices that share unknowns, with numbers, and equations for some unknowns alone."""
+    rng = np.random.default_rng(9)
+    seen = [sp.random_array((3, 7), density=0.6, rng=rng, format="csr") for _ in range(3)]
+    pieces = [Piece(SEMIDEFINITE, 2, A, np.array([1.0, 0.2, 1.0])) for A in seen]
+    pieces.append(Piece(NONNEGATIVE, 1, sp.csr_array(np.eye(7)[:4]), np.ones(4)))
+    return build(rng.normal(size=7), sp.csr_array(np.eye(7)[5:]), 0.1 * np.ones(2), pieces)
+
+
 PROGRAMS = {
     "numbers and a matrix": numbers_and_a_matrix,
     "points": lambda: random_program(0),
+    "points of several matrices": several_matrices,
     "multipliers": matrix_program,
     "inequalities": lambda: standard(methods.mvu(graphs.path([1.0, 2.0, 3.0])).to_sdp()).flat,
 }
@@ -55,9 +65,11 @@ def test_a_step_solves_the_equations_of_newton_from_any_point(name, mu, monkeypa
     At once: refinement would make up for a wrong solution.
     """
     monkeypatch.setattr("sdpdr.certify.path._REFINEMENTS", 1)
+    # Matrices one by one, however small they are.
+    monkeypatch.setattr("sdpdr.certify.path._CALLS", 0.0)
     program = PROGRAMS[name]()
     path, rng, m = Path(program, lambda: False), np.random.default_rng(0), program.f.size
-    assert bool(path.own_rows.size) == (name != "points")
+    assert bool(path.own_rows.size) == (not name.startswith("points"))
     own = program.A.toarray()[path.own_rows]
     np.testing.assert_array_equal(own[np.arange(len(own)), path.own_columns], path.own_entries)
     assert np.count_nonzero(own) == len(own)
