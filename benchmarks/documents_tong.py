@@ -205,7 +205,9 @@ def known_coordinates():
     form = values[-1] * np.eye(n) - (vectors * values) @ vectors.T - values[-1] / n
     for i in range(1, r):
         form -= (values[-1] - values[-1 - i]) * np.outer(vectors[:, -1 - i], vectors[:, -1 - i])
-    equal(extend.semisupervised_isomap(graph, Y, r)[:, 0], completed(form, Y), 1e-5)
+    for known in (Y, Y**2):
+        found = extend.semisupervised_isomap(graph, known, r)[:, 0]
+        equal(found, completed(form, known), 1e-5)
 
     nodes, rest = np.array([0, 4, 7]), np.array([1, 2, 3, 5, 6, 8])
     places = X[nodes] @ np.array([[0.8, -0.6], [0.6, 0.8]])
@@ -339,6 +341,9 @@ def mixed_labels():
     equal(found.y, of_scale(v / v[0]))
     less(found.bound, least)
     less(least * (1.0 - 1e-3), found.bound)
+    for beta in (0.5, 0.8, 2.0):
+        first = propagation.alternating(graph, beta_0=beta, max_iter=1).y
+        less(1.0, energies(beta * first)[1], 1e-6)
     other = propagation.alternating(graph)
     near, far = energies(other.y)
     equal(other.ratio, near / far)

@@ -358,7 +358,10 @@ def sparse_factors():
     squares = cp.trace(Z[k : k + n, k : k + n])
     held += [W >= 0, H >= 0, squares == 1.0, cp.sum(W) == np.sqrt(p) - (np.sqrt(p) - 1.0) * s]
     best = optimum(cp.Minimize(squares + cp.trace(Z[k + n :, k + n :])), held)
-    equal(solved(methods.nmf_lift(V, k, sparsity=s)).value, best, 1e-5)
+    lifted = solved(methods.nmf_lift(V, k, sparsity=s))
+    equal(lifted.value, best, 1e-5)
+    found = sdpdr.program.as_dense(lifted.gram("Z"))[k : k + n, :k]
+    equal(found.sum(), np.sqrt(p) - (np.sqrt(p) - 1.0) * s, 1e-5)
     planted = np.array([[1.0, 0.0], [0.5, 0.0], [0.0, 2.0], [0.3, 0.4]]) @ RNG.random((2, 5))
     fitted = sdpdr.NMF(2).fit(planted)
     less(fitted.reconstruction_err_, 1e-6)
@@ -423,17 +426,17 @@ def global_factorization():
     rest = np.linalg.svd(single, compute_uv=False)[1]
     less(boxes.lower, rest)
     less(rest, boxes.lower + 0.02 * np.linalg.norm(single))
-    k, n = 2, len(V)
+    V, k, n = SQUARE, 3, 4
     P, Q = (cp.Variable((2 * n, 2 * n), PSD=True) for _ in range(2))
     ball = [cp.trace(P[:n, :n]) <= k, cp.trace(P[n:, n:]) <= 1, cp.lambda_max(P[:n, :n]) <= 1]
     length = [cp.trace(Q) <= 2.0 * np.sqrt(k), Q >= 0, P[:n, n:] == Q[:n, n:]]
     overlap = optimum(cp.Maximize(cp.sum(cp.multiply(V, P[:n, n:]))), [*ball, *length])
     equal(solved(methods.nmf_overlap(V, k)).value, overlap, 1e-5)
+    assert overlap < np.linalg.norm(V) * (1.0 - 1e-3), "singular values say as much"
     bound = sdpdr.nmf_bound(V, k=k, method="overlap")
-    sizes = np.linalg.svd(V, compute_uv=False)
-    squared = max(np.sum(V**2) - overlap**2, sizes[2] ** 2)
-    equal(bound.lower, np.sqrt(squared), 1e-3)
-    less(bound.upper, best, 1e-4)
+    equal(bound.lower, np.sqrt(np.sum(V**2) - overlap**2), 1e-3)
+    less(bound.lower, bound.upper)
+    less(sdpdr.nmf_bound(checks.MATRIX, k=2).upper, best, 1e-4)
 
 
 def require_copositive(M):
