@@ -229,7 +229,8 @@ def solve_problem(problem: cp.Problem, options: Mapping[str, Any]) -> Solution:
     -------
     Solution
         The values are those of the problem's variables, and the multipliers of its constraints are
-        called ``constraints[0]`` and so on; they have the signs of cvxpy.
+        called by their labels or texts, or ``constraints[0]`` where these are long; they have the
+        signs of cvxpy.
 
     Examples
     --------

@@ -12,6 +12,7 @@ from sdpdr import Status
 from sdpdr.errors import DataError, DataTypeError
 from sdpdr.model.conic.flat import flat_problem
 from sdpdr.model.conic.kept import duals_of, kept_multipliers, kept_point, values_of
+from sdpdr.model.conic.labels import labels_of
 
 pytestmark = pytest.mark.integration
 
@@ -84,9 +85,9 @@ def test_values_and_multipliers_go_there_and_back():
     for v in problem.variables():
         np.testing.assert_array_equal(values[v.name()], v.value)
     duals = duals_of(flat, kept_multipliers(flat))
-    for k, constraint in enumerate(problem.constraints):
+    for constraint, label in labels_of(problem):
         kept = np.concatenate([np.ravel(dual.value) for dual in constraint.dual_variables])
-        found = np.sort(duals[f"constraints[{k}]"].ravel())
+        found = np.sort(duals[label].ravel())
         np.testing.assert_allclose(found, np.sort(kept), atol=1e-15)
 
 
@@ -248,11 +249,11 @@ def test_complex_values_are_proved_as_they_stand(attribute, value, words):
 
 
 def test_complex_multipliers_are_recorded_as_two_lists():
-    Z = cp.Variable((2, 2), hermitian=True)
+    Z = cp.Variable((2, 2), hermitian=True, name="Z")
     problem = cp.Problem(cp.Minimize(cp.real(cp.trace(Z))), [Z >> 0, cp.imag(Z[0, 1]) == 1])
     problem.solve(solver="CLARABEL")
     record = json.loads(json.dumps(sdpdr.verify(problem).record()))
-    parts = record["duals"]["constraints[0]"]
+    parts, _ = record["duals"].values()
     found = np.array(parts["real"]) + 1.0j * np.array(parts["imaginary"])
     np.testing.assert_allclose(found, problem.constraints[0].dual_value, atol=1e-5)
 
@@ -321,7 +322,7 @@ def test_proofs_of_infeasible_and_unbounded_have_the_names_of_the_problem():
         found = sdpdr.verify(problem)
         assert found.status is Status.INFEASIBLE
         assert not found.ray.values
-        assert "'constraints[0]' and 'constraints[1]' together" in str(found)
+        assert "'1.0 <= x' and 'Sum(x) <= 2.0' together" in str(found)
     problem = cp.Problem(cp.Minimize(x[0] + cp.exp(x[1])), [x <= 1])
     problem.solve(solver="CLARABEL")
     found = sdpdr.verify(problem)

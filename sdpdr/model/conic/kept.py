@@ -21,7 +21,7 @@ from cvxpy.reductions.solution import Solution as CvxpySolution
 from sdpdr.base.arrays import Array, Index
 from sdpdr.model.conic.canonical import OTHER_CONES, Canonicalized, rows_of
 from sdpdr.model.conic.flat import FlatProblem, stacked_multipliers
-from sdpdr.model.conic.labels import final_identity
+from sdpdr.model.conic.labels import final_identity, labels_of
 from sdpdr.program.point import Value
 from sdpdr.program.ray import Ray
 
@@ -205,7 +205,7 @@ def as_rows(values: Mapping[str, Array], shapes: Container[str]) -> dict[str, Ar
 
 
 def duals_of(flat: FlatProblem, z: Array) -> dict[str, Array]:
-    """Dual values of the problem's own constraints, with cvxpy's signs, by position.
+    """Dual values of the problem's own constraints, with cvxpy's signs, by their labels.
 
     Parameters
     ----------
@@ -216,9 +216,7 @@ def duals_of(flat: FlatProblem, z: Array) -> dict[str, Array]:
     stacked = stacked_multipliers(flat.rows, z)
     found = _inverted(flat, np.zeros(flat.program.c.size), stacked).dual_vars
     return {
-        f"constraints[{k}]": np.atleast_1d(found[c.id])
-        for k, c in enumerate(flat.problem.constraints)
-        if c.id in found
+        label: np.atleast_1d(found[c.id]) for c, label in labels_of(flat.problem) if c.id in found
     }
 
 
@@ -238,7 +236,7 @@ def ray_of(flat: FlatProblem, ray: Ray | None) -> Ray | None:
     >>> flat = flat_problem(cp.Problem(cp.Minimize(x), [x >= 1, x <= 0]))
     >>> z = Ray("infeasible", 0.0, "", duals={"z": np.ones(2)})
     >>> list(ray_of(flat, z).duals)
-    ['constraints[0]', 'constraints[1]']
+    ['1.0 <= x', 'x <= 0.0']
     """
     if ray is None:
         return None
