@@ -92,6 +92,13 @@ def test_a_product_of_rounded_numbers_has_the_radius_of_the_worst_of_them():
         worst = np.max(missed, axis=0)
         assert np.all(worst <= fractions(around))
         assert np.all(fractions(around)[0] <= worst[0] * (1 + Fraction(1e-9)) + Fraction(2.0**-52))
+    # Where the product is exact, the radius is the sum of others, rounded up.
+    T, A = (rng.integers(-9, 10, shape).astype(float) for shape in ((3, 5), (5, 2)))
+    radii = rng.random((5, 2))
+    _, around = rounded(sp.csr_array(T), sp.csr_array(A), sp.csr_array(radii))
+    exact = abs(fractions(T)) @ fractions(radii)
+    assert np.all(exact <= fractions(around))
+    assert np.all(fractions(around) <= exact * (1 + Fraction(1e-13)))
     found, around = rounded(sp.csr_array([[2.0]]), sp.csr_array([[3.0]]), None)
     assert (found.toarray(), around) == ([[6.0]], None)
 
