@@ -61,6 +61,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "sdpdr"
 html_static_path = ["_static"]
 html_css_files = ["sdpdr.css"]
+html_js_files = [("sidebar.js", {"loading_method": "defer"})]
 html_copy_source = False
 # Without it the theme complains in the console of every reader.
 html_context = {"default_mode": "auto"}

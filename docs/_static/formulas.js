@@ -1,4 +1,4 @@
-// A formula wider than the page scrolls, and whoever uses the keyboard has to get there.
+// A formula or picture wider than the page scrolls, and whoever uses the keyboard has to get there.
 "use strict";
 
 (() => {
@@ -7,5 +7,6 @@
     else target.removeAttribute("tabindex");
   };
   const watch = new ResizeObserver((changes) => changes.forEach(reach));
-  for (const formula of document.querySelectorAll(".math-display")) watch.observe(formula);
+  const wide = document.querySelectorAll(".math-display, .one-picture");
+  for (const part of wide) watch.observe(part);
 })();
