@@ -384,7 +384,7 @@ def test_rows_that_add_to_the_trace_move_multipliers_inside():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_way_ends_where_scalars_become_nonnegative(seed):
-    """Of min c z with B z = b: the least r at which c + B' y is nonnegative, and margins above."""
+    """For min c z with B z = b: the least r at which c + B' y is nonnegative, and margins above."""
     rng = np.random.default_rng(seed)
     B, c, b = rng.uniform(0.1, 1.0, (2, 6)), rng.normal(size=6), np.ones(2)
     rows, cost = Rows("rows", "==", {"z": VectorMap(B)}, b), {"z": VectorMap(c[None])}
@@ -691,6 +691,16 @@ def test_sizes_of_moves_onto_equations_are_those_of_the_multipliers():
         assert form._squared_sizes(unit * y) == pytest.approx(unit**2 * one, rel=1e-12)
     # What is a billionth of the largest moves as if it were as large as that.
     assert form._squared_sizes(np.append(y[:-1] * 0.0, 8.0)).min() >= 6.4e-8 * (1.0 - 1e-9)
+
+
+def test_multipliers_with_limits_move_no_farther_than_to_these():
+    B, c = VectorMap(np.diag([2.0, -4.0, 1.0])), VectorMap([[1.0, 2.0, 64.0]])
+    rows = Rows("rows", "==", {"z": B}, np.ones(3))
+    form = DualForm(SDP((VectorVariable("z", 3, nonnegative=True),), {"z": c}, (rows,)))
+    y = np.array([-0.25, 0.375, 2.0])
+    # Above -1/2, below 1/2 and above -64: the last one moves by as much as the largest is.
+    assert form._squared_sizes(y) == pytest.approx(2.0 * np.array([0.25, 0.125, 2.0]))
+    assert form._squared_sizes(0.0 * y) == pytest.approx([0.5, 0.5, 1.0])
 
 
 def test_a_matrix_has_entries_where_any_of_its_parts_has():
