@@ -13,10 +13,11 @@ from sdpdr.program.sdp import SDP, remembered
 from sdpdr.reduce.chordal_pattern import find_trees, long_rows
 from sdpdr.reduce.face import Face
 from sdpdr.solvers.base import Solver
+from sdpdr.solvers.lowrank.frame import pataki
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.compile import why_not as why_not_lowrank
 from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK, work_at
-from sdpdr.solvers.lowrank.interior.start import has_lengths
+from sdpdr.solvers.lowrank.interior.start import lengths_of
 
 # Forms that decompose matrices along the cliques of their patterns.
 CHORDAL = ("chordal", "chordal-lmi")
@@ -99,7 +100,7 @@ def factor_work(sdp: SDP) -> float:
 
     Its interior point factors one sparse matrix for all factors. It begins at a shape that lengths
     give it, without which it takes longer than dense methods for programs that these can take, and
-    so it does where their steps take less than its calls.
+    so it does where their steps take less than its calls. All rows but lengths may raise the rank.
 
     Examples
     --------
@@ -111,9 +112,12 @@ def factor_work(sdp: SDP) -> float:
     if sizes(sdp).whole_work <= _SPARSE_CALLS or why_not_lowrank(sdp):
         return inf
     problem = sdp.remembered(compile_problem)
-    if not any(has_lengths(problem, b) for b in problem.blocks if not b.scalar and b.has_cost):
+    found = [lengths_of(problem, b) for b in problem.blocks if not b.scalar and b.has_cost]
+    lengths = [program.m for program in found if program is not None]
+    if not lengths:
         return inf
-    return _SPARSE_CALLS + _MORE * work_at(problem, INTERIOR_RANK).multiplications
+    rank = max(INTERIOR_RANK, pataki(problem.m - sum(lengths)))
+    return _SPARSE_CALLS + _MORE * work_at(problem, rank).multiplications
 
 
 def why_not(sdp: SDP | None, refusal: str, solver: type[Solver], form: str) -> str:

@@ -101,6 +101,11 @@ def test_an_unfolding_with_a_constraint_of_its_own_goes_where_steps_are_shorter(
     assert sdpdr.plan(model + own).solver.name == solver
 
 
+def test_many_constraints_that_are_no_lengths_do_not_go_to_factors_of_low_rank():
+    model = methods.mvu(graphs.cycle(44)) + (psd("K", 44) >= -1.0)
+    assert sdpdr.plan(model).solver.name == "dense"
+
+
 def test_rows_that_fix_a_diagonal_go_to_the_low_rank_solver():
     unit = Rows("unit", "==", {"X": Diagonal(40)}, np.ones(40))
     cost = InnerProduct(np.diag(np.arange(40.0)) - 1.0)

@@ -52,7 +52,7 @@ def shape_from_lengths(problem: FactorProblem, block: FactorBlock, seed: int) ->
     >>> (np.abs(shape[:, 0]) * np.sqrt(problem.units.unknown)).round(6).tolist()
     [0.9, 0.0, 0.9]
     """
-    program = _lengths(problem, block)
+    program = lengths_of(problem, block)
     if program is None:
         return None
     return relaxed(program, SHRINK * isomap_start(program, seed=seed))
@@ -60,10 +60,11 @@ def shape_from_lengths(problem: FactorProblem, block: FactorBlock, seed: int) ->
 
 def has_lengths(problem: FactorProblem, block: FactorBlock) -> bool:
     """Whether rows give lengths that join all points of a matrix variable."""
-    return _lengths(problem, block) is not None
+    return lengths_of(problem, block) is not None
 
 
-def _lengths(problem: FactorProblem, block: FactorBlock) -> EdgeProgram | None:
+def lengths_of(problem: FactorProblem, block: FactorBlock) -> EdgeProgram | None:
+    """Limits on lengths that join all points of a matrix variable; None if there are none."""
     vectors, square = _squares(problem, block)
     lengths = _is_difference(vectors)
     if not lengths.any() or block.n < 3:
