@@ -341,7 +341,8 @@ def mixed_labels():
     equal(found.y, of_scale(v / v[0]))
     less(found.bound, least)
     less(least * (1.0 - 1e-3), found.bound)
-    for beta in (0.5, 0.8, 2.0):
+    apart = energies(propagation.harmonic(graph).y)[1]
+    for beta in np.sqrt(np.array([0.3, 0.7, 2.0]) / apart):
         first = propagation.alternating(graph, beta_0=beta, max_iter=1).y
         less(1.0, energies(beta * first)[1], 1e-6)
     other = propagation.alternating(graph)

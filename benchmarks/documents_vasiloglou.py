@@ -455,6 +455,10 @@ def completely_positive_factors():
     best = optimum(cp.Maximize(cp.sum(Z[k:, :k])), held)
     equal(best, np.sqrt(k * A.sum()), 1e-4)
     equal(solved(methods.cp_lift(A, k)).value, best, 1e-5)
+    program = methods.cp_lift(A, 5).to_sdp()
+    for sign, fits in ((1.0, True), (-1.0, False)):
+        rows = np.vstack([np.eye(5), sign * B])
+        assert (violation(program, rows @ rows.T) < 1e-9) == fits, "the lift lacks a constraint"
     for factor in (
         factorize.completely_positive(A).factor,
         sdpdr.CompletelyPositive(affinity="precomputed").fit(A).embedding_,
