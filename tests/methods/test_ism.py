@@ -86,6 +86,15 @@ def test_bounds_by_shortest_paths_enclose_the_largest_margin():
 
 
 @pytest.mark.nightly
+def test_reach_cuts_nothing_off():
+    found = labelled(GRAPH, Y, [ANCHOR])
+    for margin in (0.01, 1.0, 5.0):
+        solution = solved(methods.ism(GRAPH, Y, [ANCHOR], margin), "clarabel", 1e-6)
+        assert np.all(np.diag(as_dense(solution.gram())) <= found.reach(margin) ** 2)
+        assert np.max(solution.duals["reach"]) < 1e-6
+
+
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_three_classes_with_an_anchor_each():
     y3 = np.digitize(T, np.quantile(T, [1 / 3, 2 / 3]))

@@ -28,6 +28,7 @@ from sdpdr.model import Block, Model
 from sdpdr.model.blocks import Band, Relation, Slack, Variance
 from sdpdr.model.blocks.anchors import AnchoredIsometry, Coordinates, positions
 from sdpdr.model.blocks.entries import Dispersion
+from sdpdr.model.language import psd
 from sdpdr.program import Solution
 
 
@@ -115,9 +116,16 @@ def anchored_mvu(
         return mvu(graph, isometry)
     known = known_points(graph, anchors, coordinates)
     _require_bounded(graph, known)
+    limits: tuple[Block, ...] = ()
     if not isinstance(isometry, Slack):
-        paths = stretch_of(isometry) * geodesics(graph, known.nodes)[:, known.nodes]
-        _require_consistent(graph, known, isometry, paths)
+        paths = stretch_of(isometry) * geodesics(graph, known.nodes)
+        _require_consistent(graph, known, isometry, paths[:, known.nodes])
+        # |y_j| <= |a_k| + path from k to j; with this row, multipliers prove a bound.
+        norms = np.linalg.norm(known.centred, axis=1)
+        reach = np.min(norms[:, None] + paths[:, known.unknown], axis=0)
+        r = known.centred.shape[1]
+        Z = psd("Z", r + reach.size)
+        limits = ((Z.trace() <= r + float(reach @ reach)).named("reach"),)
     validate.choice("about", about, ("mean", "anchors"))
     _warn_of_few(known)
     r, unknown = known.centred.shape[1], known.unknown
@@ -133,7 +141,7 @@ def anchored_mvu(
         AnchoredIsometry(graph, known.nodes, known.centred, isometry),
         objective,
     )
-    return Model(blocks, name="anchored_mvu")
+    return Model((*blocks, *limits), name="anchored_mvu")
 
 
 @dataclass(frozen=True, eq=False)

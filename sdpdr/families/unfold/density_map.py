@@ -153,8 +153,10 @@ def mvee(X: ArrayLike) -> Model:
 
     The ellipsoid is :math:`(x - c)^T Z (x - c) \le 1` with :math:`c = Z^{-1} z`. The points are
     moved to mean zero and covariance one first: the problem is the same in all coordinates, but
-    solvers fail if the data lie far from the origin. `ellipsoid_of` returns the ellipsoid in the
-    coordinates of X. `sdpdr.density.minimum_ellipsoid` finds it in a fraction of the time.
+    solvers fail if the data lie far from the origin. In white coordinates the constraints add up to
+    :math:`\operatorname{tr} W \le 1`, which is stated, too, because it helps to prove bounds.
+    `ellipsoid_of` returns the ellipsoid in the coordinates of X.
+    `sdpdr.density.minimum_ellipsoid` finds it in a fraction of the time.
 
     Parameters
     ----------
@@ -178,13 +180,14 @@ def mvee(X: ArrayLike) -> Model:
     --------
     >>> from sdpdr.methods import mvee
     >>> mvee([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    Objective + Enclosing
+    Objective + Enclosing + Trace
     """
     points = whiten(X).points
     W = psd("W", points.shape[1] + 1)
     lifted = np.column_stack([-np.ones(len(points)), points])
     enclosing = (W.quadratic(lifted) <= 1.0).named("enclosing")
-    return Model((maximize(root_det(W[1:, 1:])), enclosing), name="mvee")
+    trace = (W.trace() <= 1.0).named("trace")
+    return Model((maximize(root_det(W[1:, 1:])), enclosing, trace), name="mvee")
 
 
 @checks_keywords

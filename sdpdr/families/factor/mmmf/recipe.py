@@ -95,8 +95,11 @@ def mmmf(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
         size = minimize(Trace(order, np.full(order, 0.5)) @ Z)
         return Model((size, margins.named("margins")), name="mmmf")
     t = scalar("t")
-    longest = (Z.diagonal() <= t).named("longest")
-    return Model((minimize(t), margins.named("margins"), longest), name="mmmf")
+    # The signs, with zeros elsewhere, have a max-norm of at most the square root of the smaller
+    # side. Twice that excludes no solution, and any multipliers then prove a bound.
+    most = 2.0 * float(np.sqrt(min(signs.shape)))
+    longest = (Z.diagonal() <= t).named("longest"), (Z.trace() <= order * most).named("trace")
+    return Model((minimize(t), margins.named("margins"), *longest), name="mmmf")
 
 
 @checks_keywords
