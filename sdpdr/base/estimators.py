@@ -128,19 +128,21 @@ def as_numbers(name: str, value: Any) -> Array:
             input_name=name,
         )
     except (TypeError, ValueError) as error:
-        why = refused(value, error)
-        raise type(why)(f"{name}: {why}") from None
+        why = refused(value, error, name)
+        is_named = value is None or isinstance(value, str)
+        raise why if is_named else type(why)(f"{name}: {why}") from None
     return np.asarray(found)
 
 
-def refused(X: Any, error: Exception) -> DataError:
+def refused(X: Any, error: Exception, name: str = "X") -> DataError:
     """Return our error for one of scikit-learn's checks: its message, and advice."""
     kind = DataTypeError if isinstance(error, TypeError) else DataError
     if X is None:
-        return DataTypeError("X is None, so there are no data: pass an array of numbers.")
+        return DataTypeError(f"{name} is None, so there are no data: pass an array of numbers.")
     if isinstance(X, str):
         return DataTypeError(
-            f"X is the text {X!r}: pass an array of numbers; pandas.read_csv reads one from a file."
+            f"{name} is the text {X!r}: pass an array of numbers; pandas.read_csv reads one from a "
+            "file."
         )
     words = str(error).rstrip(".:\n ")
     if "Complex" in words or "NaN" in words or "infinity" in words:

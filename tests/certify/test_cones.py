@@ -103,7 +103,7 @@ def test_a_scaling_has_an_inverse_and_its_hessian(kind, count):
     assert np.all(np.abs(inverse @ R - eye) <= 1e-9 * (np.abs(inverse) @ np.abs(R)))
     if kind == "semidefinite" and count == 1:
         (M,) = cone.matrices(s)
-        R, V = scaling.root, scaling.inverse_root
+        (R,), (V,) = scaling.roots, scaling.inverse_roots
         np.testing.assert_allclose(R.T @ R, M)
         np.testing.assert_allclose(V.T @ V @ M, np.eye(3), atol=1e-9)
 

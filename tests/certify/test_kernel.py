@@ -197,7 +197,6 @@ def test_a_point_is_moved_by_no_more_than_ten_times_as_much_as_is_needed(away):
     found = proof.towards(np.full(1, 1.0 - away), inside)
     least = max(away, 1e-9)
     assert 1.0 <= found.number <= 1.0 + 11.0 * least
-    assert found.is_deep
     # What costs no less than the point inside is of no use, and a share that is given is taken.
     assert proof.towards(np.full(1, 3.0), inside).number == pytest.approx(2.0)
     share = proof.towards(np.full(1, 1.0), inside, most=0.25)
@@ -209,7 +208,7 @@ def test_a_point_is_moved_by_no_more_than_ten_times_as_much_as_is_needed(away):
 def test_a_point_that_no_step_helps_stays_inside():
     """No tenth of the way leads from -9 to above one; the point inside itself is proved."""
     found = above(1.0).towards(np.full(1, -9.0), np.full(1, 1.5))
-    assert (found.number, found.is_deep) == (pytest.approx(1.5), False)
+    assert found.number == pytest.approx(1.5)
     with pytest.raises(UnprovedError):
         above(1.0).towards(np.full(1, -9.0), np.full(1, 0.5))
 
@@ -275,13 +274,12 @@ def test_the_metric_of_corrections_is_that_of_squared_sizes(dual):
 # -- levels of the path ---------------------------------------------------------------------------
 
 
-def levels(monkeypatch, proves, *, deep=lambda mu: False, gaps=None):
+def levels(monkeypatch, proves, *, gaps=None):
     """A kernel whose levels prove both sides as told, and the levels that were tried."""
     given, tried = kernel(**RIGHT), []
 
     def level(now, mu):
         tried.append(mu)
-        given._is_deep = deep(mu)
         if gaps is not None and proves(mu):
             given.known.value, given.known.bound = 1.0, 1.0 - gaps(mu)
         return (mu,) * 3 if proves(mu) else None
@@ -294,10 +292,10 @@ def test_levels_rise_until_both_sides_are_proved_and_no_longer(monkeypatch):
     given, tried = levels(monkeypatch, lambda mu: False)
     assert given._up(1.0, _FEW) is None
     assert tried == [_UP**k for k in range(_FEW)]
-    given, tried = levels(monkeypatch, lambda mu: mu >= _UP, deep=lambda mu: True)
+    # From the first that proves both on they rise while the gap falls; the lowest level counts.
+    given, tried = levels(monkeypatch, lambda mu: mu >= _UP, gaps=lambda mu: 1e-3)
     assert given._up(1.0, _FEW) == (_UP, (_UP,) * 3)
-    assert tried == [1.0, _UP]
-    # From a point that is not deep on they rise while the gap falls; the lowest level counts.
+    assert tried == [1.0, _UP, _UP**2]
     given, tried = levels(monkeypatch, lambda mu: True, gaps=lambda mu: 1e-3 / mu)
     assert given._up(1.0, _FEW) == (1.0, (1.0,) * 3)
     assert tried[:2] == [1.0, _UP]

@@ -376,7 +376,7 @@ def test_what_cannot_be_proved_is_refused_in_words_that_help():
     with pytest.raises(NotAcceptedError, match="integer"):
         sdpdr.verify(cp.Problem(cp.Minimize(x), [x >= 1]))
     y = cp.Variable()
-    with pytest.raises(NotAcceptedError, match="is_dcp"):
+    with pytest.raises(NotAcceptedError, match="not convex by cvxpy's rules"):
         sdpdr.verify(cp.Problem(cp.Minimize(cp.sqrt(y))))
     with pytest.raises(DataTypeError, match=r"cvxpy\.Problem"):
         sdpdr.verify(y)

@@ -71,7 +71,7 @@ def test_what_ended_for_want_of_time_nobody_limited_says_how_to_go_on(monkeypatc
     X = sdpdr.datasets.swiss_roll(800, seed=0)[0]
     with (
         pytest.warns(UncertifiedWarning, match="TIME_LIMIT.*It had 0.001 seconds; time_limit=None"),
-        pytest.warns(LostLengthsWarning, match="isometry=sdpdr.blocks.Band"),
+        pytest.warns(LostLengthsWarning, match="Let it end, with a larger `time_limit`"),
     ):
         learned = sdpdr.MVU(sample=None).fit(X)
     assert learned.solution_.status is Status.TIME_LIMIT

@@ -132,6 +132,7 @@ def test_parts_keep_their_structure():
     assert np.diag(large).maps["L"].n_entries == 50_000
 
 
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.VacuousWarning")
 def test_a_value_of_any_expression_in_a_solution():
     model = maximize(K.trace()) + (K.diagonal() <= [1.0, 2.0, 3.0, 4.0]) + (K[0, 1] == 0.5)
     model += [X == A, t >= 3.0, -norm(w) >= -1.0]

@@ -177,6 +177,7 @@ def test_one_constraint_of_cvxpy_takes_one_array():
     assert graded(problem, [1.0, 2.0], [np.ones(2)]).is_optimal
 
 
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.VacuousWarning")
 @pytest.mark.parametrize("other", [1.03, 3.0])
 def test_a_wrong_entry_beside_a_large_one_is_no_rounding(other):
     """A third of 1e5 is no double, and moves; 1.03 is not 1 for that."""
