@@ -53,7 +53,7 @@ _MOMENT = 1e-9
 class Ipopt(Solver):
     """IPOPT with MUMPS, through ``ipyopt`` or ``cyipopt`` (options as in `Solver`).
 
-    Its own options go to IPOPT, but for ``rank``, the number of columns of R.
+    Its own options go to IPOPT, except ``rank``: the number of columns of R, at least three.
     """
 
     name: ClassVar[str] = "ipopt"
@@ -131,7 +131,7 @@ class UnfoldingNlp:
     ----------
     program : EdgeProgram
     rank : int or None
-        Columns of R; None takes that of the Isomap start, and at least three.
+        Columns of R, at least three and at most n - 1; None takes five.
     seed : int
     """
 

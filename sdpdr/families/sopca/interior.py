@@ -48,8 +48,9 @@ Sizes = tuple[int, int]
 Sides = tuple["Spectrum", "Spectrum"]
 # At a nearly optimal point, eigenvalues closer than this may be tied at the optimum.
 _NEARLY_TIED = 1e-7
-# The barrier parameter falls by this factor once the first-order gain of a step is below this share
-# of the gap on the path. With 0.1, eigenvalues got stuck at the boundary far from the optimum.
+# The barrier parameter falls by the first factor once the first-order gain of a step is below the
+# second, times p + q and the parameter (half the bound on the gap). With 0.1 for the second,
+# eigenvalues got stuck at the boundary far from the optimum.
 _SHRINK, _CENTRED = 0.1, 0.05
 # Largest share of the way to the boundary in one step.
 _WITHIN = 0.95

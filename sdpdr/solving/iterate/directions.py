@@ -5,9 +5,10 @@ Dattorro's second step, :math:`\min \langle W, X\rangle` over :math:`0 \preceq W
 the eigenvectors of the n - r smallest eigenvalues. So a direction costs one eigendecomposition, and
 no program at all.
 
-Every direction is tight at the matrix it was made from and majorises elsewhere,
-:math:`\langle W, X\rangle \ge e(X)` with its `Direction.excess` e, which is zero exactly at rank r.
-Minimising it over a convex set therefore never lets the excess rise.
+`Trailing` and `Schur` are tight at the matrix they were made from and majorise elsewhere,
+:math:`\langle W, X\rangle \ge e(X)` with their `Direction.excess` e, which is zero exactly at rank
+r. Minimising them over a convex set therefore never lets the excess rise. `LogDet` has no such
+property.
 
 References
 ----------
