@@ -42,7 +42,7 @@ _JITTERS = (1e-15, 1e-13, 1e-11, 1e-9)
 _REFINEMENTS = 4
 # Multiplications of a dense product in the time of one of a sparse product, and of the calls for a
 # single matrix.
-_SPARSE, _CALLS = 32.0, 1e5
+_SPARSE_FACTOR, _MATRIX_CALLS = 32.0, 1e5
 # Steps, the longest that leads anywhere, and the longest after which the path is reached.
 _STEPS, _FAR, _NEAR = 25, 30.0, 0.5
 # Steps after which lengths are to be shorter, and by what share: outside of the region where
@@ -159,7 +159,7 @@ class Path:
         if not seen.shape[0] or not isinstance(cone, Semidefinite):
             return []
         together = seen.shape[0] * float(np.unique(seen.indices).size) ** 2
-        if cone.count > 1 and cone.count * _CALLS > together:
+        if cone.count > 1 and cone.count * _MATRIX_CALLS > together:
             return []
         root = np.tile(np.sqrt(cone.weight), cone.count)
         # Multipliers of entries beside the diagonal belong to both.
@@ -334,7 +334,7 @@ def _of_inverse(scaling: Scaling) -> Array:
 def _gram(E: sp.csr_array) -> Array:
     """E^T E, by a sparse product where that takes less time."""
     counts = np.diff(E.indptr)
-    if _SPARSE * float(counts @ counts) > E.shape[0] * float(E.shape[1]) ** 2:
+    if _SPARSE_FACTOR * float(counts @ counts) > E.shape[0] * float(E.shape[1]) ** 2:
         dense = E.toarray()
         return np.asarray(dense.T @ dense)
     return _dense(E.T @ E)

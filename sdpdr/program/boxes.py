@@ -14,7 +14,7 @@ from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP, remembered
 
 # A row that is missed by no more than this share of its size counts as satisfied.
-_SATISFIED = 1e-13
+_ROW_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +123,10 @@ def _is_no_worse(sdp: SDP, repaired: Mapping[str, Value], given: Mapping[str, Va
     Rounding counts as nothing missed.
     """
     before, after = _missed(sdp, given), _missed(sdp, repaired)
-    if before > _SATISFIED or after > _SATISFIED:
+    if before > _ROW_TOLERANCE or after > _ROW_TOLERANCE:
         return after <= before
     value = sdp.primal_value(given)
-    return bool(sdp.primal_value(repaired) <= value + _SATISFIED * max(1.0, abs(value)))
+    return bool(sdp.primal_value(repaired) <= value + _ROW_TOLERANCE * max(1.0, abs(value)))
 
 
 def _missed(sdp: SDP, values: Mapping[str, Value]) -> float:

@@ -14,9 +14,6 @@ from sdpdr.program.point import Variable, VectorVariable
 from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.sdp import SDP
 
-# Order of the least arrow: two numbers.
-_LEAST_ORDER = 3
-
 
 def length_of_cost(sdp: SDP) -> tuple[str, float] | None:
     """The one scalar that is the whole cost, and what it costs."""

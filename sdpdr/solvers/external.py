@@ -42,7 +42,7 @@ _SHOWN = {
 }
 # What reading a file raises that is not what it should be.
 _UNREADABLE = (ValueError, LookupError, OSError)
-# Seconds to tell a version, and bytes to find it in.
+# Seconds to wait for the version of a program, and bytes in which it is looked for.
 _VERSION_SECONDS, _VERSION_BYTES = 2.0, 10_000
 
 

@@ -41,7 +41,7 @@ from sdpdr.solvers.multiplier_form import MultiplierForm, multiplier_form
 PANIC = "PanicException"
 _SOLVED = ("Solved", "AlmostSolved")
 # Multiplications of Clarabel's in the time of the calls for one step of our own method.
-_CALLS = 1e8
+_STEP_CALLS = 1e8
 # Seconds of an interior-point solve over the cubed order of its matrix, on a slow machine.
 _SECONDS_PER_CUBED_ORDER = 2e-10
 # Largest gap and iterations of our dense method.
@@ -76,14 +76,14 @@ def _short_form(program: FlatProgram) -> MultiplierForm | None:
     orders = np.array([part.size for part in program.parts if part.kind == SEMIDEFINITE])
     work = float(np.sum((orders * (orders + 1.0) / 2.0) ** 3))
     others = any(part.kind in (EXPONENTIAL, POWER) for part in program.parts)
-    if others or work < _CALLS:
+    if others or work < _STEP_CALLS:
         return None
     form = multiplier_form(program)
     if form is None:
         return None
     p = float(form.program.c.size)
     dense = p**3 / 3.0 + float(np.sum(4.0 * p * orders**3 + p**2 * orders**2 / 2.0))
-    return form if dense + _CALLS < work else None
+    return form if dense + _STEP_CALLS < work else None
 
 
 def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:

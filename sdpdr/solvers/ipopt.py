@@ -45,7 +45,7 @@ _VERDICTS = {
     -5: Verdict.TIME_LIMIT,
 }
 _INFINITY = 2e19  # IPOPT's own
-# Seconds in place of none, which IPOPT refuses.
+# IPOPT rejects a limit of zero seconds.
 _MOMENT = 1e-9
 
 
@@ -73,7 +73,10 @@ class Ipopt(Solver):
         return Availability(True, True, str(import_module("cyipopt").__version__), "")
 
     def accepts(self, sdp: SDP) -> str | None:
-        """Edge programs without penalties."""
+        """The reason why a program is not supported.
+
+        None for a variance under bounds on edges, without penalties.
+        """
         reason = why_not(sdp)
         if reason is not None:
             return reason
@@ -100,7 +103,7 @@ class Ipopt(Solver):
             "print_level": 5 if self.verbose else 0,
             "sb": "yes",
             **({} if self.max_iter is None else {"max_iter": self.max_iter}),
-            # IPOPT before 3.14 knows no limit on wall time; it runs in one thread here.
+            # IPOPT before 3.14 supports no limit on wall time; it runs in one thread here.
             **({} if limit is None else {"max_cpu_time": max(limit, _MOMENT)}),
             **own,
         }

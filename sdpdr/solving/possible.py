@@ -26,9 +26,9 @@ CHORDAL = ("chordal", "chordal-lmi")
 _PATTERN, _CROWDED = 20_000, 50
 # Multiplications in the time that the calls in a step of a dense method take, which Clarabel,
 # whose answers take longer to prove, must save to come first.
-_CALLS = 5e5
-# The same for `lowrank`, and factorizations that it takes for each step of a dense method.
-_SPARSE_CALLS, _MORE = 5e7, 5.0
+_DENSE_STEP_CALLS = 5e5
+# The same for `lowrank`, and its sparse factorizations in the place of one step of a dense method.
+_FACTOR_STEP_CALLS, _FACTORIZATIONS_PER_STEP = 5e7, 5.0
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Sizes:
     def whole_work(self) -> float:
         """Multiplications of a step with one matrix for all unknowns."""
         matrices = sum(float(n) ** 3 for n in self.orders)
-        return _CALLS + self.unknowns**3 / 3.0 + self.unknowns * matrices
+        return _DENSE_STEP_CALLS + self.unknowns**3 / 3.0 + self.unknowns * matrices
 
 
 @remembered
@@ -109,7 +109,7 @@ def factor_work(sdp: SDP) -> float:
     >>> [factor_work(sdp) < sizes(sdp).whole_work for sdp in programs]
     [False, True]
     """
-    if sizes(sdp).whole_work <= _SPARSE_CALLS or why_not_lowrank(sdp):
+    if sizes(sdp).whole_work <= _FACTOR_STEP_CALLS or why_not_lowrank(sdp):
         return inf
     problem = sdp.remembered(compile_problem)
     found = [lengths_of(problem, b) for b in problem.blocks if not b.scalar and b.has_cost]
@@ -117,7 +117,7 @@ def factor_work(sdp: SDP) -> float:
     if not lengths:
         return inf
     rank = max(INTERIOR_RANK, pataki(problem.m - sum(lengths)))
-    return _SPARSE_CALLS + _MORE * work_at(problem, rank).multiplications
+    return _FACTOR_STEP_CALLS + _FACTORIZATIONS_PER_STEP * work_at(problem, rank).multiplications
 
 
 def why_not(sdp: SDP | None, refusal: str, solver: type[Solver], form: str) -> str:

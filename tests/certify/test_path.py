@@ -66,7 +66,7 @@ def test_a_step_solves_the_equations_of_newton_from_any_point(name, mu, monkeypa
     """
     monkeypatch.setattr("sdpdr.certify.path._REFINEMENTS", 1)
     # Matrices one by one, however small they are.
-    monkeypatch.setattr("sdpdr.certify.path._CALLS", 0.0)
+    monkeypatch.setattr("sdpdr.certify.path._MATRIX_CALLS", 0.0)
     program = PROGRAMS[name]()
     path, rng, m = Path(program, lambda: False), np.random.default_rng(0), program.f.size
     assert bool(path.own_rows.size) == (not name.startswith("points"))

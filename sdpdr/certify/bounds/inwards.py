@@ -8,9 +8,10 @@ least r at which it is zero. There are three ways inwards, tried in this order:
 its negative. For unfolding, such multiples are the weights of the Laplacian bound
 :math:`d^T w / \lambda_2(L(w))` (Sun, Boyd, Xiao, Diaconis, SIAM Review 48(4), 2006).
 
-*Along the identity.* Least squares find multipliers d with :math:`A^*(d)` near the identity. Where
-constraints limit the trace it is the identity, and the bound falls by that limit times what the
-smallest eigenvalue lacks (Jansson, Chaykin, Keil, SIAM J. Numer. Anal. 46(1), 2007).
+*Along the identity.* Least squares find multipliers d with :math:`A^*(d)` near the identity. If
+constraints bound the trace it is the identity, and the bound on the objective falls by the bound on
+the trace times the absolute value of the smallest eigenvalue (Jansson, Chaykin, Keil, SIAM J.
+Numer. Anal. 46(1), 2007).
 
 *Towards a multiple of these.* The cost may be positive where they are not. Where penalties limit
 multipliers, the limits themselves are taken.
@@ -48,9 +49,9 @@ _LARGE = 2.0**20
 _STEPS, _SHORT = 10, 1e-6
 # Iterations of least squares, which only guess a direction.
 _ITERATIONS = 300
-# Entries up to which constraints are read one by one, however many entries a sparse one has.
+# Constraints with more entries than this, and more than sparse rows usually have, are not read.
 _FEW = 1_000_000
-# Beside the largest multiplier of the identity, those that least squares give the wrong sign.
+# Multipliers of sign-bound constraints that least squares left at zero, as a share of the largest.
 _LITTLE = 1e-3
 _INNER = "multipliers mixed with larger ones"
 _NOT_POSITIVE = "the dual slack of {!r} does not become positive semidefinite"
@@ -71,7 +72,7 @@ class Way:
     least : float
         The smallest r. Below zero the way leads outwards too, to better bounds.
     trouble : str
-        What to say where slack does not grow.
+        Message if the slack does not grow.
     """
 
     words: str
@@ -140,7 +141,7 @@ def identity_multipliers(sdp: SDP) -> Array:
 
 
 def _coefficients(form: DualForm) -> tuple[sp.csr_array, Array]:
-    """What each constraint adds to entries of slack, and the entries of the identity."""
+    """The coefficients of each constraint in the slack, and the entries of the identity."""
     sdp, blocks, targets, at = form.sdp, [], list[Index](), 0
     for v in sdp.psd_variables:
         start = 0
@@ -164,7 +165,7 @@ def _coefficients(form: DualForm) -> tuple[sp.csr_array, Array]:
 
 
 def shares(form: DualForm, y: Array, way: Way) -> list[float]:
-    """How far to go on the way, with margins that grow until it is verified.
+    """Shares r to try in turn, with margins that grow.
 
     Raises
     ------
@@ -206,7 +207,7 @@ def _of_matrix(form: DualForm, name: str, y: Array, way: Way) -> tuple[float, fl
 
 
 def _of_scalars(form: DualForm, y: Array, way: Way) -> tuple[float, float]:
-    """The same of scalars that are not negative."""
+    """The same for nonnegative scalars."""
     some = form.nonnegative
     slack, growth = (form.c + form.columns @ y)[some], (form.columns @ way.d)[some]
     growth = growth + way.is_point * form.c[some]

@@ -217,7 +217,8 @@ class IsoProjection(GraphProjection):
     n_components, n_neighbors, metric, alpha, way
         As for `sdpdr.estimators.GraphProjection`, which documents the attributes, too.
     orthonormal : bool, default True
-        Components come in the order in which distances spread along them.
+        Components are sorted by the spread of the distances along them before they are made
+        orthonormal.
     connect : {"none", "mst", "bridges"}, default "bridges"
         How the components of the graph are joined, since all points must be.
 
@@ -245,7 +246,9 @@ class IsoProjection(GraphProjection):
 
 @dataclass(eq=False, repr=False)
 class LSDA(GraphProjection):
-    """Locality sensitive discriminant analysis: neighbours of a class against all others.
+    """Locality sensitive discriminant analysis.
+
+    Neighbours of one class attract, those of other classes repel.
 
     A sample without a neighbour of its class is only kept apart from its neighbours of other
     classes, with an `AddedEdgesWarning` that names it.

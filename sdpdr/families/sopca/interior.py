@@ -54,6 +54,9 @@ _NEARLY_TIED = 1e-7
 _SHRINK, _CENTRED = 0.1, 0.05
 # Largest share of the way to the boundary in one step.
 _WITHIN = 0.95
+# The line search wants this share of the first-order gain, up to rounding of the merit function
+# relative to its value, and gives up below the shortest step.
+_ARMIJO, _ROUNDING, _SHORTEST = 1e-4, 1e-13, 1e-10
 # Conjugate gradients end at this relative residual, or after so many steps.
 _RESIDUAL, _MOST_STEPS = 0.03, 200
 
@@ -77,7 +80,7 @@ class Relaxation:
     history : tuple of float
         The value at each point visited.
     unique : bool
-        False if eigenvalues were tied before the matrices were rounded.
+        False if other bases may be as good, because eigenvalues k and k + 1 are tied.
     """
 
     left: Array = field(repr=False)
@@ -313,10 +316,10 @@ class _Newton:
         moves = list(zip(self.halves, direction, strict=True))
         rate = max(half.rate(D) for half, D in moves)
         before, step = self.merit(self.point), min(1.0, _WITHIN / max(rate, _WITHIN))
-        while step > 1e-10:
+        while step > _SHORTEST:
             left, right = (half.moved(D, step) for half, D in moves)
             point = Point(self.point.stack, (left, right), self.point.ks)
-            if self.merit(point) >= before + 1e-4 * step * gain - 1e-13 * abs(before):
+            if self.merit(point) >= before + _ARMIJO * step * gain - _ROUNDING * abs(before):
                 return point
             step *= 0.5
         return None
@@ -354,7 +357,7 @@ class _Half:
         return np.asarray(divided - multiplier * np.diag(trace))
 
     def rate(self, direction: Array) -> float:
-        """Rate at which a direction approaches the nearer end."""
+        """How fast eigenvalues approach 0 or 1 along a direction, relative to their distance."""
         roots = np.sqrt(self.odds)
         down = -np.linalg.eigvalsh(direction)[0]
         up = np.linalg.eigvalsh(roots[:, None] * direction * roots)[-1]

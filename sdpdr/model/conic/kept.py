@@ -160,7 +160,7 @@ def kept_dual_values(made: Canonicalized) -> Array:
     z = np.full(sum(c.size for c in made.stuffed.constraints), np.nan)
     by_id = {c.id: rows for c, rows in _rows_in_order(made)}
     for constraint in made.problem.constraints:
-        rows = by_id.get(_last_name(made, constraint))
+        rows = by_id.get(_final_id(made, constraint))
         values = [dual.value for dual in constraint.dual_variables]
         if rows is None or any(value is None for value in values):
             continue
@@ -259,12 +259,12 @@ def constraint_of_rows(flat: FlatProblem) -> list[str]:
     stacked = np.full(flat.rows.shape[1], "an attribute of a variable", dtype=object)
     by_id = {c.id: rows for c, rows in _rows_in_order(flat)}
     for k, constraint in enumerate(flat.problem.constraints):
-        stacked[by_id.get(_last_name(flat, constraint), [])] = f"constraints[{k}] ({constraint})"
+        stacked[by_id.get(_final_id(flat, constraint), [])] = f"constraints[{k}] ({constraint})"
     first = flat.rows.indices[np.minimum(flat.rows.indptr[:-1], flat.rows.nnz - 1)]
     return [str(words) for words in stacked[first]]
 
 
-def _last_name(made: Canonicalized, constraint: Any) -> int:
+def _final_id(made: Canonicalized, constraint: Any) -> int:
     """The identity of a constraint in the program over cones."""
     return final_identity(constraint.id, (inverse for _, inverse in made.steps))
 

@@ -36,7 +36,7 @@ def on_faces(faces: Faces, silent: Set[tuple[str, int]]) -> Reduced:
     faces : Faces
         Null vectors of which a multiple is a vector of doubles (`Faces.on_doubles`).
     silent : set of (label, number)
-        Rows that say nothing there.
+        Rows that every point on the faces satisfies.
     """
     sdp = faces.sdp
     kept = {name: faces.kept(name) for name, null in faces.null.items() if null.units}
@@ -67,7 +67,7 @@ def on_faces(faces: Faces, silent: Set[tuple[str, int]]) -> Reduced:
     taken = {*sdp.labels, *(v.name for v in sdp.variables)}
     rows += _stated(faces, kept, taken)
     if not variables:
-        # Solvers take no program without variables; this one does not matter.
+        # Solvers need a variable: add a matrix of order one that is fixed to 1.
         name = fresh_name("nothing", taken)
         variables = [PsdVariable(name, 1)]
         rows.append(Rows(name, "==", {name: SvecMap(1, np.ones((1, 1)))}, np.ones(1)))
@@ -124,13 +124,13 @@ def _embedding(kept: Index, n: int) -> sp.csr_array:
 
 
 def _states_face(r: Rows) -> bool:
-    """Whether a group says K u = 0."""
+    """Whether a group is K u = 0."""
     single = len(r.lhs) == 1 and r.relation == "==" and not np.any(r.rhs)
     return single and all(isinstance(a, Products) for a in r.lhs.values())
 
 
 def _is_left(r: Rows, lhs: Expression, silent: Set[tuple[str, int]]) -> Mask:
-    """Which rows of a group say something; what is left of them is ``lhs``."""
+    """Which rows still constrain the point; ``lhs`` is their left-hand side on the faces."""
     broken = r.rhs != 0.0 if r.relation == "==" else r.rhs < 0.0
     speaks = sum((row_norms(a) for a in lhs.values()), np.zeros(r.m)) > 0.0
     heard = np.array([(r.label, e) not in silent for e in range(r.m)], dtype=bool)

@@ -26,7 +26,7 @@ from sdpdr.linalg.congruent import BlockColumns
 from sdpdr.solvers.dense.scaling import Cones, OrderGroup, Scaling
 
 # Multiplications in the time of the calls for the product of one small matrix.
-_CALLS = 2e5
+_PRODUCT_CALLS = 2e5
 # What is added to a matrix of unit diagonal that may be singular; more where that is too little.
 _SHIFTS = (1e-14, 1e-12, 1e-10)
 # Share of entries from which on a product of sparse matrices is worth keeping sparse.
@@ -144,7 +144,7 @@ def _product_of(group: OrderGroup, data: Data) -> Callable[[Array, Array], None]
     """Adds the product of matrices of one order, given their roots, to a matrix."""
     n, count, p = group.order, len(group.places), data.cost.size
     # Entries of small matrices are multiplied without a look at which of them are zero.
-    if p * n * n * (4.0 * n + p / 2.0) <= _CALLS:
+    if p * n * n * (4.0 * n + p / 2.0) <= _PRODUCT_CALLS:
         rows = data.slack[group.part]
         rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
         return partial(_add_stack, np.ascontiguousarray(rows.T).reshape(p, count, n, n))

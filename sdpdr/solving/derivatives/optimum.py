@@ -45,13 +45,15 @@ _UNLIMITED = 1e4
 # Share of its size by which the point moves where the program is to stay solvable: the square of
 # it, by which a matrix off its face misses the cone, is far above what solvers miss.
 _ASIDE = 1e-2
-# CPU seconds for each answer to that; large programs are refused.
+# CPU seconds of each test whether the moved program is solvable; if it is not proved by then, it
+# counts as unsolvable.
 _SECONDS = 1.0
 # Share of the largest terms of a derivative that is rounding of the point and the multipliers.
 _ROUNDING = 1e-8
 # Share of a change that dependent equations may contradict, by rounding.
 _CONTRADICTED = 1e-6
-# Squares of the number of equations times unknowns up to which a step takes about a second.
+# Squared number of equations, times the number of unknowns, up to which a step takes about a
+# second.
 _LARGEST = 1e10
 # Share of a change by which constraints on a face are tried to the other side; they are exact.
 _BACK = 2.0**-20

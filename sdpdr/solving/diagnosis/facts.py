@@ -18,7 +18,7 @@ from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
 from sdpdr.solving.solve import solve
 
-# What a solve, or a proof, may take of the time that is left.
+# Share of the remaining time for a solve, or for a proof.
 SHARE = 0.5
 
 
@@ -48,7 +48,10 @@ class Facts:
 
 
 def facts_of(sdp: SDP, rows: Mapping[str, Index], size: int, deadline: Deadline) -> Facts:
-    """What is proved of a program in standard form, whose rows have places among some, by label."""
+    """Solve a program in standard form, and return what is proved.
+
+    ``rows`` has the positions of each label's multipliers in an array of ``size``.
+    """
     limit = SHARE * deadline.ahead
     found = solve(sdp, time_limit=limit, isolate=False, progress=False)
     z, step = np.zeros(size), {} if found.ray is None else found.ray.values
@@ -73,7 +76,7 @@ def facts_of_cones(
     ask: Oracle,
     deadline: Deadline,
 ) -> Facts:
-    """What is proved of a program over cones, in units of its own."""
+    """What is proved of a program over cones, scaled by ``units``."""
     known = proved(program, ask, deadline)
     z = known.z
     step = known.ray if known.status == UNBOUNDED else None

@@ -33,9 +33,10 @@ from sdpdr.linalg import InnerProduct, LinearMap, QuadraticForms, Trace
 from sdpdr.program import Factor, as_dense
 from sdpdr.program.point import Value, spectrum_of, weighed
 
-# Eigenvalues below this share of the largest belong to no direction of their own.
+# Eigenvectors of eigenvalues below this share of the largest are arbitrary, and are not kept as
+# leading.
 _NEGLIGIBLE = 1e-12
-# Eigenvalues closer than this share of the largest are one, as far as solvers can tell.
+# Eigenvalues closer than this share of the largest count as equal.
 _TIED = 1e-7
 
 
@@ -104,7 +105,7 @@ class Direction(ABC):
         return float(value.trace())
 
     def measure(self, n: int) -> LinearMap:
-        """The size, or what it is made of, as a cost of a matrix of order n."""
+        """The trace, as a cost of a matrix of order n."""
         return Trace(n)
 
 
@@ -225,7 +226,9 @@ class LogDet(Direction):
 
 @dataclass(frozen=True, eq=False)
 class Schur(Direction):
-    r"""For :math:`Z = \begin{pmatrix} I_r & X^T \\ X & Y \end{pmatrix}`, which keeps sparsity.
+    r"""The Schur complement of :math:`Z = \begin{pmatrix} I_r & X^T \\ X & Y \end{pmatrix}`.
+
+    Its cost keeps sparsity.
 
     Z has rank r exactly when :math:`Y = X X^T`. The excess is the trace of the Schur complement,
     :math:`S(Z) = \operatorname{tr}(Y - X X^T) \ge 0`, and the cost its majoriser at :math:`X_t`,

@@ -182,7 +182,7 @@ def _diagonal_rows(problem: FactorProblem, k: int) -> tuple[Index, Index, Array]
 
 # Order from which on fill matters, and the part of all points that are equally far from one where
 # little is left of sparsity once some are eliminated.
-_FILL_MATTERS, _WIDE_LEVEL = 200, 0.4
+_FILL_FROM, _WIDE_LEVEL = 200, 0.4
 
 
 def equations_alone(sdp: SDP) -> bool:
@@ -208,7 +208,7 @@ def reason(problem: FactorProblem) -> str:
         return ""
     if not Spheres(problem).free.any():
         return "All rows fix lengths, which descent on spheres keeps exactly."
-    large = [b for b in problem.blocks if b.n >= _FILL_MATTERS]
+    large = [b for b in problem.blocks if b.n >= _FILL_FROM]
     for block in large:
         width = breadth(_pattern(block))
         if width >= _WIDE_LEVEL * block.n:

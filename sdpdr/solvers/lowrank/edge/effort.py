@@ -27,7 +27,7 @@ _DROP = 1.5
 # was at least 8.1 where the rank was 8 or more; at lower ranks only noise in five dimensions
 # reached that.
 _RANK_SAMPLE_LEAST, _RANK_SAMPLE_MOST, _SPREAD = 50, 400, 8.0
-# Landmarks times points: ways to all points take a second for the first at 100,000 points, and 3 %
+# Landmarks times points: shortest paths take a second for the first at 100,000 points, and 3 %
 # of a solve at 10,000.
 _LEAST_LANDMARKS, _PATHS = 20, 400_000
 # Rank from which conjugate gradients are faster where a factorization takes so many multiplications

@@ -31,14 +31,14 @@ _LAST_STIFFNESS = 1e14
 # leaves 10^(-1/3) of the gap. From here on who has enough stops.
 _STIFF = 1e11
 _OF_ENOUGH = 0.9
-# Share of all steps that the last stage took, beyond which another would take longer than all of
-# it: rounding, times the stiffness, is then what the weights are changed by.
+# From _STIFF on, no further stage begins if the last one took more than this share of all steps,
+# because the next would take longer than all so far.
 _LAST_STAGE_SHARE = 0.5
 _GROWTH = 1000.0
 _MAX_STAGES = 20
 _FIRST_ACCURACY = 1e-3
 _SHARPNESS = 1e-2  # accuracy of a stage, as a share of the violation left by the one before
-_SHARPER = 0.1  # the same where that is more than was requested
+_SHARPER = 0.1  # largest such share at stiffnesses from _STIFF on
 _FINE = 1e-6  # accuracy from which eigenvalues below 1 mean rank and not noise
 _LOW = 0.999
 _PROGRESS = 0.7  # factor by which a stage at the last stiffness must reduce the error

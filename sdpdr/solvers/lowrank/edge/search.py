@@ -17,7 +17,8 @@ from sdpdr.solvers.lowrank.edge.start import restored
 from sdpdr.solvers.lowrank.frame import MAX_FILL, Journal, Options, pataki
 
 _EARLY = 1e-3  # accuracy at which a rank that is much too small already shows
-_WATCHED = (1e-1, 1e-2, _EARLY, 1e-5)  # with a callback or a time limit
+# Accuracies at which a bound is computed if there is a callback or a time limit.
+_WATCHED = (1e-1, 1e-2, _EARLY, 1e-5)
 _UNEXPLAINED = 20.0  # gap, in units of the accuracy reached, that blames the rank
 _POLISH = 1 / 30  # last share of the tolerance, when the multipliers need to be sharper
 _FIRST_LENGTH = 0.1  # largest relative squared length given to an edge by a new column

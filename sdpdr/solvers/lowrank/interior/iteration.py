@@ -34,7 +34,7 @@ _FIRST_MU = 0.1  # first complementarity, over the typical multiplier
 # 1000 to 3000 points: 206 iterations in all, 202 to 213 with a share of stationarity from a quarter
 # of this to twice as much, and 298 with plain norms and the largest residual in their place.
 _PACE, _PACE_IN_VALUE = 0.03, 0.3
-_CURVED = 0.3  # share of the largest violation by which the curvature of rows may change rows
+_CURVED = 0.3  # second-order change of rows by a step, as a share of the largest violation
 _LAST_MU = 0.005  # complementarity to aim at, as a share of the tolerance
 _EARLY = 1e-2  # complementarity, as a share of the objective, above which shapes still form
 _OUTGROWN = 5.0  # objective, over its expected size, beyond which the multipliers are too small
