@@ -284,10 +284,11 @@ class Precomputed:
         parts = sorted(members(labels), key=len, reverse=True)
         sizes = listed([len(part) for part in parts])
         raise DisconnectedGraphError(
-            f"the known distances form {len(parts)} disconnected parts of {sizes} points; the "
-            "smallest has the points "
-            f"{numbered(np.sort(parts[-1]))}. Give distances between the parts (more neighbours, "
-            "if they are a graph of neighbours), or connect='largest' to keep the largest.",
+            f"the known distances form {len(parts)} disconnected components of {sizes} points; "
+            "the smallest has the points "
+            f"{numbered(np.sort(parts[-1]))}. Give distances between the components (more "
+            "neighbours, if they are a graph of neighbours), or connect='largest' to keep the "
+            "largest.",
             parts,
         )
 

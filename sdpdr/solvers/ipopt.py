@@ -82,7 +82,7 @@ class Ipopt(Solver):
             return reason
         program = edge_form(sdp).program
         if np.isfinite(program.penalty).any() or np.isfinite(program.stiffness).any():
-            return "it takes hard limits only; slack with a penalty goes to 'lowrank'"
+            return "it supports hard bounds only; penalized lengths go to 'lowrank'"
         if not program.objective.is_variance:
             return "it maximises variance only; other objectives go to 'lowrank'"
         return None

@@ -86,7 +86,7 @@ KNOWN_LIMITS = (
         "ipopt",
         ANY,
         ("mvu path, penalized", "mvu square slack", "mvu slack too cheap"),
-        "it is given hard limits on lengths only; slack with a penalty goes to 'lowrank'",
+        "it supports hard bounds on lengths only; penalized lengths go to 'lowrank'",
         "refuses",
     ),
     Limit(

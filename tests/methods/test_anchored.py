@@ -193,7 +193,7 @@ def test_what_is_refused(options, error, message):
 
 def test_a_part_without_anchor_is_unbounded_and_named():
     parts = graphs.from_edges(5, [[0, 1], [2, 3], [3, 4]], [1.0, 1.0, 1.0])
-    with pytest.raises(DisconnectedGraphError, match="1 connected parts.*2, 3, 4") as caught:
+    with pytest.raises(DisconnectedGraphError, match="1 component of .*2, 3, 4") as caught:
         methods.anchored_mvu(parts, [0], [[0.0]])
     assert caught.value.components[0].tolist() == [2, 3, 4]
     both = methods.anchored_mvu(parts, [0, 2], [[0.0], [1.0]], about="anchors")

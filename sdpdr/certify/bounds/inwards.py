@@ -55,7 +55,9 @@ _FEW = 1_000_000
 _LITTLE = 1e-3
 _INNER = "multipliers mixed with larger ones"
 _NOT_POSITIVE = "the dual slack of {!r} does not become positive semidefinite"
-_TOO_SMALL = "even the largest that penalties allow give no bound; a larger penalty would"
+_TOO_SMALL = (
+    "even the largest multipliers that the penalties allow prove no bound; increase the penalties"
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.keywords import checks_keywords
-from sdpdr.base.rows import listed
+from sdpdr.base.rows import counted, listed
 from sdpdr.families.limits import ROUNDING
 from sdpdr.families.unfold.mvu import mvu, stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
@@ -272,8 +272,9 @@ def _require_bounded(graph: NeighborGraph, known: KnownPoints) -> None:
     if held.all():
         return
     parts = [np.flatnonzero(graph.components == c) for c in np.unique(graph.components[~held])]
+    found = counted(len(parts), "component") + " of the graph"
     raise DisconnectedGraphError(
-        f"{len(parts)} connected parts of the graph have no anchor and may drift away without "
+        f"{found} {'has' if len(parts) == 1 else 'have'} no anchor and may move away without "
         f"limit; the first has the nodes {listed(parts[0])}. Anchor a point of each, "
         "take more neighbours, or leave those points out.",
         parts,

@@ -33,8 +33,8 @@ def diagnose_command(args: SimpleNamespace) -> int:
         raise FileFormatError(f"{args.program}: there is no such file. Check its name.")
     if not is_file and Path(args.program).is_file() and not has_ending(args.program, ".toml"):
         raise FileFormatError(
-            f"{args.program} is neither a card nor an SDPA file, which is called .dat-s. For a "
-            "table, use `sdpdr embed`."
+            f"{args.program} is neither a card (.toml) nor an SDPA file (.dat-s). For a table, use "
+            "`sdpdr embed`."
         )
     program = args.program if is_file else find_card(args.program).build()
     found = diagnose(program, seconds=args.seconds)

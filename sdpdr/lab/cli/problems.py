@@ -261,7 +261,7 @@ def solve_command(args: SimpleNamespace) -> int:
         raise FileFormatError(f"{args.card} is an SDPA file, not a card: use `sdpdr sdp` for it.")
     if Path(args.card).is_file() and not has_ending(args.card, ".toml"):
         raise FileFormatError(
-            f"{args.card} is no card, which is called .toml. For a table, use `sdpdr embed`."
+            f"{args.card} is not a card: cards are .toml files. For a table, use `sdpdr embed`."
         )
     card = find_card(args.card)
     answer: Solution | SdpdrError

@@ -59,7 +59,7 @@ def transform_command(args: SimpleNamespace) -> int:
     if strange.size:
         error(
             f"rows {named} are further from all points of the fit than nearly all of "
-            "those are: their places are guesses (trust below 0.05).",
+            "those are: their positions are guesses (trust below 0.05).",
             "warning",
         )
     extension, median = model.extension, float(np.median(trust))
