@@ -44,8 +44,8 @@ def to_sdp(model: Model) -> SDP:
         names, one = " and ".join(map(repr, apart)), len(apart) == 1
         warn(
             f"no constraint joins {names} to a variable of the objective, so {names} "
-            f"{'has' if one else 'have'} no effect on the value. Check the spelling of names, or "
-            f"leave {'it' if one else 'them'} out.",
+            f"{'has' if one else 'have'} no effect on the value, unless constraints on "
+            f"{'it' if one else 'them'} are infeasible. Check the spelling of names.",
             VacuousWarning,
         )
     return sdp

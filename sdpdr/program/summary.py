@@ -92,7 +92,10 @@ def _infeasible(solution: Solution) -> str:
     if len(names) > _NAMED:
         names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more"]
     which = f"{_listed(names)} together" if len(names) > 1 else "".join(names) or "all constraints"
-    return f"no point satisfies {which} ({_how(solution)})."
+    # Constraints of a cvxpy problem on single variables are the cones of variables here.
+    is_read = bool(names) and not solution.of_model
+    beside = " beside the cones and signs of the variables" if is_read else ""
+    return f"no point satisfies {which}{beside} ({_how(solution)})."
 
 
 def _unbounded(solution: Solution) -> str:
@@ -288,7 +291,7 @@ def _loosen(solution: Solution) -> str:
         return f"Remove {which}, or move its right-hand side."
     return (
         f"Soften {which} (`soften(block, weight)`; `constraint.penalized(weight)` for a "
-        "comparison) or relax it (`relax(block, band)`)."
+        "comparison), or relax an equation (`relax(block, band)`)."
     )
 
 

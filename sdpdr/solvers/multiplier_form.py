@@ -125,14 +125,18 @@ def multiplier_form(program: FlatProgram) -> MultiplierForm | None:
 
 
 def _own_variables(program: FlatProgram) -> OwnVariables:
-    """Those of whole matrices, each of which one row of its cone alone sees."""
+    """Those of whole matrices, each of which one row of these cones alone sees."""
     rows, columns = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
     entries, taken = [np.zeros(0)], np.zeros(program.c.size, dtype=bool)
+    seen = np.zeros(program.c.size, dtype=bool)
     for part in program.parts:
         if part.kind != SEMIDEFINITE:
             continue
         A = chosen_rows(program.A, part.rows)
-        is_own = (np.bincount(A.indices, minlength=taken.size) == 1) & ~taken
+        # Own rows see none of the variables of other matrices, whose multipliers are eliminated.
+        if np.any(taken[A.indices]):
+            continue
+        is_own = (np.bincount(A.indices, minlength=taken.size) == 1) & ~seen
         some = np.flatnonzero(is_own[A.indices])
         row, first = np.unique(row_of_each(A)[some], return_index=True)
         if row.size == part.rows.size:
@@ -140,7 +144,7 @@ def _own_variables(program: FlatProgram) -> OwnVariables:
             rows.append(part.rows)
             columns.append(A.indices[place].astype(np.intp))
             entries.append(A.data[place])
-            taken[columns[-1]] = True
+            taken[columns[-1]] = seen[A.indices] = True
     return OwnVariables(np.concatenate(rows), np.concatenate(columns), np.concatenate(entries))
 
 

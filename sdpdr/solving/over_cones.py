@@ -104,7 +104,7 @@ class ConeProof:
             attained=sides.attained,
             attained_by=known.how.get(VALUE) or self._why_not(VALUE),
             bound=sides.bound,
-            argument=known.how.get(BOUND) or known.how.get(known.status) or self._why_not(BOUND),
+            argument=known.how.get(known.status) or known.how.get(BOUND) or self._why_not(BOUND),
             ray=sides.ray,
             rigorous=True,
             unfinished=known.is_late and known.status == UNPROVED,
@@ -112,7 +112,9 @@ class ConeProof:
         )
         if found.certified():
             found = replace(found, status=Status.SOLVED)
-        is_proved = found.status in (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
+        if found.status is Status.INFEASIBLE:
+            found = replace(found, value=np.nan, values={}, attained=None, bound=None)
+        is_proved = found.status in (Status.SOLVED, *_STATUSES.values())
         return replace(found, epsilon=0.0) if is_proved else found
 
     def _why_not(self, side: str) -> str:

@@ -59,12 +59,14 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Req
     if VALUE in proof.known.how:
         point = replace(point, values=values_of(flat, np.asarray(found.values["x"])))
     status = found.status
+    if status is Status.INFEASIBLE:
+        point = replace(point, values={}, duals={})
     if status is Status.INACCURATE:
         status = STOPPED.get(outcome.verdict, status)
     return replace(
         found,
         status=Status.INTERRUPTED if stopped else status,
-        value=model.objective(point.values) if point.values else claimed.value,
+        value=model.objective(point.values) if point.values else found.value,
         values=point.values,
         duals=point.duals,
         ray=found.ray and replace(found.ray, values={}, duals={}),

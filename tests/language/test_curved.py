@@ -157,3 +157,12 @@ def test_shapes_are_named():
         operator.lt(norm(x), np.ones((4, 5)))
     with pytest.raises(ShapeError, match=r"\(2,\)"):
         operator.mul(abs(x), np.ones(2))
+
+
+def test_an_infeasible_model_of_a_logarithm_has_no_point_and_names_its_proof():
+    K = psd("K", 2)
+    solution = sdpdr.solve(maximize(log_det(K)) + (K[0, 0] == 0.0) + (K.trace() <= 5.0))
+    assert solution.status is sdpdr.Status.INFEASIBLE
+    assert np.isnan(solution.value)
+    assert (solution.attained, solution.bound, solution.values) == (None, None, {})
+    assert "ray" in solution.argument

@@ -208,6 +208,7 @@ def test_a_plan_takes_the_program():
         (Status.INACCURATE, {}, cp.OPTIMAL_INACCURATE),
         (Status.OPTIMAL_NEARBY, {"epsilon": 1e-9}, cp.OPTIMAL),
         (Status.OPTIMAL_NEARBY, {"epsilon": 1e-9, "bound": None}, cp.OPTIMAL_INACCURATE),
+        (Status.OPTIMAL_NEARBY, {"epsilon": 1e-9, "bound": -1e-323}, cp.OPTIMAL_INACCURATE),
         (Status.OPTIMAL_NEARBY, {"epsilon": 1e-3}, cp.OPTIMAL_INACCURATE),
         (Status.TIME_LIMIT, {}, cp.USER_LIMIT),
         (Status.UNVERIFIED, {"claimed": Claim("", verdict="infeasible")}, "infeasible_inaccurate"),

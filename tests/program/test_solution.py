@@ -251,7 +251,9 @@ def test_a_solved_program_needs_one_sentence_and_no_advice(ring):
 
 
 def test_a_contradiction_names_constraints_and_removing_one_helps(infeasible, weakly):
-    assert str(infeasible).startswith("INFEASIBLE: no point satisfies 'far' (proved by")
+    assert str(infeasible).startswith(
+        "INFEASIBLE: no point satisfies 'far' beside the cones and signs of"
+    )
     assert str(weakly).startswith("INFEASIBLE: no point satisfies 'side' and 'corner' together")
     assert "Remove it, or move its right-hand side" in infeasible.advice
     assert "Remove one of them" in weakly.advice

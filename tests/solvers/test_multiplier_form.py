@@ -52,6 +52,22 @@ def test_an_answer_in_multipliers_is_one_of_the_program(seed):
     assert s @ z[m:] == pytest.approx(0.0, abs=1e-6)
 
 
+def test_rows_of_an_eliminated_matrix_see_no_variables_of_others():
+    """X - Y and Y are matrices: the first owns X, and its rows see Y, which therefore stays."""
+    eye = sp.eye_array(3, format="csr")
+    first, second = sp.hstack([-eye, eye]), sp.hstack([0.0 * eye, -eye])
+    pieces = [Piece(SEMIDEFINITE, 2, sp.csr_array(A), np.zeros(3)) for A in (first, second)]
+    E = sp.csr_array([[1.0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 1]])
+    program = build(np.array([1.0, 2, 3, -1, 1, 1]), E, np.array([2.0, 1.0]), pieces)
+    form, m = multiplier_form(program), program.f.size
+    x, s, z, is_solved = form.lift(ask_dense(form.program))
+    assert is_solved
+    assert program.A @ x + s == pytest.approx(program.b, abs=1e-7)
+    assert program.dual_equations @ z == pytest.approx(-program.c, abs=1e-7)
+    assert s @ z[m:] == pytest.approx(0.0, abs=1e-6)
+    assert program.c @ x == pytest.approx(program.c @ ask_clarabel(program).x, abs=1e-6)
+
+
 def test_without_variables_of_its_own_a_cone_is_not_eliminated():
     half_line = Piece(NONNEGATIVE, 1, -sp.eye_array(2, format="csr"), np.zeros(2))
     program = build(np.ones(2), sp.csr_array((0, 2)), np.zeros(0), [half_line])

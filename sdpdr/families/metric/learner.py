@@ -25,6 +25,9 @@ from sdpdr.families.metric.pairs import (
     require_pairs,
 )
 
+# Ratios of distances below which they are rounding: the root of that of squared distances.
+_ROUNDING = 2.0**-26
+
 
 @dataclass(eq=False, repr=False)
 class MetricLearner(Transformer):
@@ -106,7 +109,7 @@ class MetricLearner(Transformer):
         Optimisation: proved optimal to a relative gap of ... (1e-06 requested).
         """
         check_is_fitted(self, "components_")
-        goal = f"a relative gap of {self.gap_:.1e} ({self.tol_:.0e} requested)"
+        goal = f"a relative gap of {abs(self.gap_):.1e} ({self.tol_:.0e} requested)"
         proved = f"proved optimal to {goal}." if self.gap_ <= self.tol_ else f"not proved, {goal}."
         lines = [self._verdict(), f"Optimisation: {proved}"]
         if details:
@@ -127,6 +130,8 @@ class MetricLearner(Transformer):
             f"Similar pairs are {now:.2g} times as far apart as dissimilar ones ({before:.2g} in "
             "the data): "
         )
+        if max(now, before) < _ROUNDING:
+            return "Similar pairs coincide in the data already, so there is nothing to improve."
         if now < before:
             return f"{said}improved."
         return f"{said}not improved. Scale the columns, or pass more pairs."

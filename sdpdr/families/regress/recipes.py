@@ -155,6 +155,12 @@ def regression(
     m = data.shape[1]
     a, a_0 = scalar("a", m), scalar("a_0", 1)
     blocks: tuple[Block, ...] = (square(data @ a + a_0 - target).named("least_squares"),)
+    if penalty is not None and (ridge == 0.0 or np.shape(penalty)[1:] != (m,)):
+        raise DataError(
+            f"penalty is the matrix P of the term ridge |P a|^2, of shape (p, {m}); got shape "
+            f"{np.shape(penalty)} and ridge={ridge:g}. Pass ridge=... with it, or lasso=... for "
+            "the weight of absolute values."
+        )
     if ridge > 0.0:
         rows = a if penalty is None else as_real(penalty) @ a
         blocks = (*blocks, (ridge * square(rows)).named("squared_size"))

@@ -115,6 +115,11 @@ def _relation(
 ) -> Relation:
     """The relation of lengths for ``misfit`` and ``penalty`` of `distance_completion`."""
     if isinstance(misfit, (Band, Slack)) or misfit in ("equality", "inequality"):
+        if penalty is not None:
+            raise DataError(
+                f"penalty={penalty} has no effect for misfit={misfit!r}: leave it out, or pass "
+                "misfit='square' or 'absolute'."
+            )
         return misfit
     validate.choice("misfit", misfit, ("auto", *DEFAULT_PENALTIES, "equality", "inequality"))
     is_absolute = misfit == "absolute" or (misfit == "auto" and np.size(anchors) > 0)

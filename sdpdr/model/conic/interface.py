@@ -198,12 +198,15 @@ def status_of(solution: Solution) -> str:
 
 
 def _is_nearby_with_bound(solution: Solution) -> bool:
-    """Whether a bound is proved, and the point is feasible for data that are equal in practice.
+    """Whether a bound is near the value of a point that is feasible for data equal in practice.
 
-    Without a bound the optimum may be far from the value, however near the data are.
+    Without such a bound the optimum may be far from the value, however near the data are.
     """
-    nearby = solution.status is Status.OPTIMAL_NEARBY and solution.epsilon <= _NEARBY
-    return nearby and solution.bound is not None
+    if solution.status is not Status.OPTIMAL_NEARBY or solution.bound is None:
+        return False
+    gap = abs(solution.value - solution.bound)
+    size = max(abs(solution.value), abs(solution.bound), solution.gap_scale)
+    return solution.epsilon <= _NEARBY and gap <= solution.tol * size
 
 
 def _duals(

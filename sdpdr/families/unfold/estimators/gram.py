@@ -39,6 +39,7 @@ from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Relation
 from sdpdr.program import Factor, Solution, Status
 from sdpdr.program.point import Point, Value, principal_places, spectrum_of
+from sdpdr.solving.grade import CUT_SHORT
 from sdpdr.solving.solve import solve
 
 EXACT_LENGTHS = (
@@ -359,7 +360,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         """What to write to keep more of the lengths; empty where they are kept."""
         if kept.shown >= GOOD:
             return ""
-        has_ended = self.solution_.status is Status.SOLVED
+        has_ended = self.solution_.status not in CUT_SHORT
         if kept.is_unfolding_short and not has_ended:
             return "Let it end, with a larger `time_limit`."
         if kept.is_unfolding_short:
