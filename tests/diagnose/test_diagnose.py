@@ -344,3 +344,11 @@ def test_a_null_vector_that_rounding_spoils_is_named_and_whole_numbers_help():
     whole = connectivity(3.0, 3.0 * np.eye(3) - np.ones((3, 3)))
     assert Kind.ROUNDING not in {finding.kind for finding in diagnose(whole)}
     assert sdpdr.solve(whole).certified()
+
+
+def test_a_cost_that_is_rounding_is_no_other_scale():
+    K = psd("K", 2)
+    for cost, is_said in ((5e-17, False), (1e-9, True)):
+        model = maximize(K.trace() + cost * K[0, 1]) + (K.diagonal() <= 1.0) + (K[0, 1] <= 0.5)
+        kinds = {finding.kind for finding in sdpdr.diagnose(model).findings}
+        assert (Kind.SCALES in kinds) is is_said

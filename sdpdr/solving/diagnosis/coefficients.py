@@ -66,7 +66,12 @@ def find_scales(view: View) -> Iterator[Finding]:
             largest[at] = 0.0
     yield from _between(named, largest, "coefficients of", _ROWS)
     yield from _between(named, np.abs(named.right), "right-hand sides of", f"{_ROWS} {_COLUMNS}")
-    costs = np.abs(named.program.c[named.program.c != 0.0])
+    costs = np.abs(named.program.c)
+    # The rounding of zero, beside other costs and other coefficients of the same unknown.
+    of_unknown = np.zeros(costs.size)
+    np.maximum.at(of_unknown, rows.indices, np.abs(rows.data))
+    least = _CANCELLATION * np.minimum(np.max(costs, initial=0.0), of_unknown)
+    costs = costs[costs > least]
     if costs.size and costs.max() >= _APART * costs.min():
         yield _apart((), "costs of the objective", costs.min(), costs.max(), _COLUMNS)
 
