@@ -2,13 +2,16 @@
 
 Sphinx takes all names of a module to be of the room that it came upon first: `GraphProjection` of
 ``sdpdr.estimators`` is linked as ``sdpdr.GraphProjection``, since `LDA` lies beside it. The page
-that a link leads to knows the name. Pages of the guide show docstrings that have no anchor there.
+that a link leads to knows the name: its own, or that of a class that the function of the page
+returns. Pages of the guide show docstrings that have no anchor there.
 """
 
 from __future__ import annotations
 
 import re
 from typing import Any
+
+from returned import places, public_name
 
 _LINK = re.compile(
     r'(?P<page>[^"/]*/generated/(?P<name>[\w.]+)(?:-class)?\.html)#(?P<anchor>[\w.]+)'
@@ -27,15 +30,19 @@ def mended(body: str) -> str:
     'href="../api/generated/sdpdr.Plan-class.html#sdpdr.Plan"'
     >>> mended('href="../guide/inside.html#sdpdr.program.sdp.SDP"')
     'href="../guide/inside.html"'
+    >>> mended('href="../api/generated/sdpdr.quality.html#sdpdr.quality.Quality.facts"')
+    'href="../api/generated/sdpdr.quality.html#sdpdr.Quality.facts"'
     """
 
     def right(found: re.Match[str]) -> str:
-        name = found["name"].rpartition(".")[2]
-        if f"{found['anchor']}.".startswith(f"{found['name']}."):
-            return found[0]
-        member = re.search(rf"\.{name}((?:\.\w+)?)$", found["anchor"])
-        anchor = found["name"] + member[1] if member else found["anchor"]
-        return f"{found['page']}#{anchor}"
+        room, _, name = found["name"].rpartition(".")
+        kinds = places().get(found["name"], ())
+        classes = {kind.__name__: public_name(kind, room) for kind in kinds}
+        for last, full in {**classes, name: found["name"]}.items():
+            member = re.fullmatch(rf".*\.{last}((?:\.\w+)?)", found["anchor"])
+            if member:
+                return f"{found['page']}#{full}{member[1]}"
+        return found[0]
 
     return _SHOWN.sub(r"\g<page>", _LINK.sub(right, body))
 

@@ -68,7 +68,8 @@ def by_function(names: Sequence[str]) -> dict[str, list[type]]:
 
 
 @cache
-def _places() -> dict[str, list[type]]:
+def places() -> dict[str, list[type]]:
+    """The classes that are documented with each function of the reference."""
     return by_function([name for name in listed(reference()) if name.startswith("sdpdr.")])
 
 
@@ -97,7 +98,7 @@ class ReturnedBy(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         function = self.arguments[0]
         room = function.rpartition(".")[0]
-        kinds = _places().get(function, ())
+        kinds = places().get(function, ())
         lines = [f".. autoclass:: {public_name(kind, room)}\n   :members:\n" for kind in kinds]
         return parsed(self, "\n".join(lines).splitlines()) if lines else []
 
