@@ -124,12 +124,12 @@ def _save_values(problem: Any, point: Any) -> None:
 
 def _save_multipliers(problem: Any, multipliers: Any) -> None:
     constraints = problem.constraints
-    if len(constraints) == 1 and isinstance(multipliers, np.ndarray):
+    if len(constraints) == 1 and _is_one(multipliers, constraints[0]):
         multipliers = [multipliers]
     if isinstance(multipliers, Mapping) or len(multipliers) != len(constraints):
         raise ShapeError(
-            f"pass a list with one array of multipliers for each of the {len(constraints)} "
-            "constraints, in their order."
+            "pass a list with one array of multipliers for each constraint, in their order; "
+            f"constraints: {len(constraints)}."
         )
     for k, (constraint, y) in enumerate(zip(constraints, multipliers, strict=True)):
         if len(constraint.dual_variables) != 1:
@@ -139,6 +139,14 @@ def _save_multipliers(problem: Any, multipliers: Any) -> None:
             )
         dual = constraint.dual_variables[0]
         dual.save_value(_shaped(f"the multiplier of constraint {k}", y, dual.shape))
+
+
+def _is_one(multipliers: Any, constraint: Any) -> bool:
+    """Whether the multipliers of a single constraint are passed without a list around them."""
+    if isinstance(multipliers, np.ndarray):
+        return True
+    shape = constraint.dual_variables[0].shape
+    return not isinstance(multipliers, Mapping) and np.asarray(multipliers, object).shape == shape
 
 
 def _shaped(what: str, value: Any, shape: tuple[int, ...]) -> Array:

@@ -155,7 +155,7 @@ def test_what_cvxpy_holds_no_answer_of_is_refused_with_what_to_pass():
         graded(problem, np.eye(2))
     with pytest.raises(DataError, match="pass those of 'X'"):
         graded(problem, {"Y": np.eye(3)})
-    with pytest.raises(ShapeError, match="for each of the 1 constraints"):
+    with pytest.raises(ShapeError, match="for each constraint"):
         graded(problem, np.eye(3), [[0.5] * 3, 1.0])
     two = methods.mvu(graphs.path([1.0, 1.0])) + (psd("K", 3).trace() <= 9.0).named("cap")
     with pytest.raises(DataTypeError, match="for the constraints 'isometry', 'cap'"):
@@ -175,6 +175,7 @@ def test_one_constraint_of_cvxpy_takes_one_array():
     problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= np.array([1.0, 2.0])])
     assert graded(problem, [1.0, 2.0], np.ones(2)).is_optimal
     assert graded(problem, [1.0, 2.0], [np.ones(2)]).is_optimal
+    assert graded(problem, [1.0, 2.0], [1.0, 1.0]).is_optimal
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.VacuousWarning")
