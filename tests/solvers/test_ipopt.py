@@ -175,7 +175,7 @@ def test_penalties_are_refused_with_the_solver_that_takes_them(penalty):
     sdp = methods.mvu(graphs.cycle(5), Slack(10.0, penalty)).to_sdp()
     edge_form(sdp)
     reason = Ipopt().accepts(sdp)
-    assert "hard limits only" in reason
+    assert "hard bounds only" in reason
     assert "'lowrank'" in reason
 
 
