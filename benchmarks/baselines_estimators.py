@@ -114,7 +114,7 @@ def _waves() -> tuple[Any, Any]:
 # Estimators by the name of a row: made anew in its process. The second part of a name, if any, says
 # what differs from the defaults, or the data.
 EVERY: dict[str, Callable[[], Made]] = {
-    "ARE": lambda: (sdpdr.ARE(n_neighbors=3), (_roll(30), np.zeros(29, dtype=int))),
+    "ARE": lambda: (sdpdr.ARE(n_neighbors=3), (_roll(30),)),
     "AnchoredMVU, in the unit of the data": lambda: (
         sdpdr.AnchoredMVU(connect="mst"), (_roll(30), _placed()),
     ),
