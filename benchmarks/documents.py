@@ -23,10 +23,10 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import NamedTuple
 
-import documents_cai  # noqa: F401  # each of these registers its checks
-import documents_notes  # noqa: F401
-import documents_tong  # noqa: F401
-import documents_vasiloglou  # noqa: F401
+import documents_cai  # noqa: F401 - registers its checks
+import documents_notes  # noqa: F401 - registers its checks
+import documents_tong  # noqa: F401 - registers its checks
+import documents_vasiloglou  # noqa: F401 - registers its checks
 from documents_checks import CHECKS
 
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "documents.rst"

@@ -56,11 +56,11 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Req
     nothing = np.full(flat.program.c.size, np.nan)
     claimed = unproved("", claim, chosen, request)
     found = proof.graded(claimed, nothing, nothing)
-    if VALUE in proof.known.how:
-        point = replace(point, values=values_of(flat, np.asarray(found.values["x"])))
     status = found.status
     if status is Status.INFEASIBLE:
         point = replace(point, values={}, duals={})
+    elif VALUE in proof.known.how:
+        point = replace(point, values=values_of(flat, np.asarray(found.values["x"])))
     if status is Status.INACCURATE:
         status = STOPPED.get(outcome.verdict, status)
     return replace(
