@@ -13,13 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix, own_rows, row_of_each
-from sdpdr.certify.products import below, meetings, rounded, summed
+from sdpdr.certify.products import below, forms, rounded
 from sdpdr.linalg.maps.combine import Combined, Stacked, Summed
 from sdpdr.linalg.maps.forms import BilinearForms
 from sdpdr.linalg.maps.given import SvecMap, VectorMap
 from sdpdr.linalg.maps.linear import LinearMap
 from sdpdr.linalg.maps.products import InnerProduct, Products
-from sdpdr.linalg.rounding import UNIT, two_product
+from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import SQRT2, svec_pairs, svec_size
 from sdpdr.linalg.svec import unscaled as exactly_unscaled
 
@@ -50,23 +50,10 @@ def coefficients(linear_map: LinearMap | VectorMap) -> Rounded:
         adding = sp.csr_array(sp.hstack([sp.eye_array(linear_map.m)] * len(parts)))
         return rounded(adding, stacked, radii)
     if isinstance(linear_map, Products):
-        return _of_forms(linear_map.forms())
+        linear_map = linear_map.forms()
     if isinstance(linear_map, BilinearForms):
-        return _of_forms(linear_map)
+        return forms(sp.csr_array(linear_map.left), sp.csr_array(linear_map.right))
     return _of_matrices(linear_map)
-
-
-def _of_forms(forms: BilinearForms) -> Rounded:
-    """Products f^T K g: of two numbers, and the sum of two products off the diagonal."""
-    left, right = sp.csr_array(forms.left), sp.csr_array(forms.right)
-    row = row_of_each(left)
-    here, other = meetings(row, right)
-    terms, errors = two_product(left.data[here], right.data[other])
-    i, j = left.indices[here].astype(np.int64), right.indices[other].astype(np.int64)
-    high = np.maximum(i, j)
-    size = svec_size(forms.n)
-    place = row[here].astype(np.int64) * size + high * (high + 1) // 2 + np.minimum(i, j)
-    return summed(place, terms, errors, (forms.m, size))
 
 
 def _of_matrices(linear_map: LinearMap) -> Rounded:

@@ -15,9 +15,10 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, from_triples
+from sdpdr.base.arrays import Array
 from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, Part
 from sdpdr.certify.other_cones import Exponential, Power
+from sdpdr.certify.products import congruence, forms
 from sdpdr.linalg.svec import upper_triangle
 
 PRIMAL, DUAL = "primal", "dual"
@@ -101,34 +102,11 @@ def integer_bases(Q: Array, off: float = _OFF) -> tuple[Array, Array] | None:
     return (span, other) if is_small else None
 
 
-def congruence(V: Array) -> sp.csr_array:
-    """The map from the triangle of S to that of V^T S V.
-
-    Examples
-    --------
-    >>> congruence(np.array([[1.0], [1.0]])).toarray().tolist()
-    [[1.0, 2.0, 1.0]]
-    """
-    r = V.shape[1]
-    p, q = upper_triangle(r)
-    return _bilinear(V, V)[p * r + q]
-
-
-def _products(V: Array) -> sp.csr_array:
+def _vanishing(V: Array) -> sp.csr_array:
     """The map from the triangle of S to all entries of V^T S."""
-    return _bilinear(V, np.eye(V.shape[0]))
-
-
-def _bilinear(V: Array, W: Array) -> sp.csr_array:
-    """The map from the triangle of S to all entries of V^T S W, row by row."""
-    n = V.shape[0]
-    i, j = upper_triangle(n)
-    place = np.empty((n, n), dtype=np.intp)
-    place[i, j] = place[j, i] = np.arange(i.size)
-    every = np.arange(n * n)
-    # Entries beside the diagonal are two of all entries.
-    of_all = from_triples(np.ones(n * n), every, place.ravel(), (n * n, i.size))
-    return sp.csr_array(sp.kron(sp.csr_array(V.T), sp.csr_array(W.T), format="csr") @ of_all)
+    n, r = V.shape
+    rows, columns = np.divmod(np.arange(r * n), n)
+    return forms(sp.csr_array(V.T)[rows], sp.csr_array(sp.eye_array(n))[columns])[0]
 
 
 def face_of(part: Part, v: Array, side: str, least: float, off: float = _OFF) -> Face | None:
@@ -174,9 +152,10 @@ def _face_of_matrices(part: Part, v: Array, side: str, least: float, off: float)
     if bases is None:
         return None
     W, V = bases
-    inside = [(SEMIDEFINITE, float(W.shape[1]), congruence(W))]
-    left = [(SEMIDEFINITE, float(V.shape[1]), congruence(V))]
-    return Face(inside, _products(V), left, _products(W), V)
+    # Of small integers, whose products are exact.
+    inside = [(SEMIDEFINITE, float(W.shape[1]), congruence(W.T)[0])]
+    left = [(SEMIDEFINITE, float(V.shape[1]), congruence(V.T)[0])]
+    return Face(inside, _vanishing(V), left, _vanishing(W), V)
 
 
 def _face_of_second_order(

@@ -14,10 +14,10 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index, Matrix, from_triples
 from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.exposing import Exposed, Image, exposing, of_images, ray, stacked
-from sdpdr.certify.faces import DUAL, PRIMAL, congruence
+from sdpdr.certify.faces import DUAL, PRIMAL
 from sdpdr.certify.flat import SEMIDEFINITE, Answer, Around, Behind, FlatProgram, Piece, build
 from sdpdr.certify.margin import Oracle
-from sdpdr.certify.products import rounded
+from sdpdr.certify.products import congruence, rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +170,7 @@ def _substituted(here: Reduced, bases: Sequence[Array | None]) -> Reduced | None
     if V is None:
         return None
     others = np.setdiff1d(np.arange(n), block.indices)
-    into = congruence(V.T).tocoo()
+    into = congruence(sp.csr_array(V))[0].tocoo()
     row = np.concatenate([others, block.indices[into.coords[0]]])
     column = np.concatenate([np.arange(others.size), others.size + into.coords[1]])
     data = np.concatenate([np.ones(others.size), into.data])

@@ -30,7 +30,7 @@ from sdpdr.certify.flat import (
     Part,
     together,
 )
-from sdpdr.certify.products import added, apart, beside, pairs_of_rows, product, rounded
+from sdpdr.certify.products import added, apart, beside, congruence, product, rounded
 from sdpdr.certify.units import Units
 from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import svec_size, upper_triangle
@@ -375,7 +375,7 @@ def _face(sdp: SDP, name: str) -> _Face | None:
     if not null.shape[1] or not is_face_known(sdp, name):
         return None
     V = complement(null)
-    return None if V is None else _Face(V, *pairs_of_rows(V))
+    return None if V is None else _Face(V, *congruence(V))
 
 
 def _first(block: _Block) -> int:

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.flat import SEMIDEFINITE, FlatProgram, Part
-from sdpdr.certify.products import added, pairs_of_rows
+from sdpdr.certify.products import added, congruence
 from sdpdr.certify.rounding import UP, are_positive_definite, inner, longest_row, residual
 from sdpdr.certify.symmetric_cones import Semidefinite
 from sdpdr.linalg.rounding import UNIT, gamma
@@ -70,7 +70,7 @@ class Stretched:
             # What would underflow in products is nothing beside the rest.
             L = np.where(np.abs(L) < _NOTHING * np.max(np.abs(L)), 0.0, L)
             try:
-                U, around = pairs_of_rows(sp.csr_array(L))
+                U, around = congruence(sp.csr_array(L))
             except ArithmeticError as why:
                 raise UnprovedError(str(why)) from None
             blocks.append((columns, U))
