@@ -90,10 +90,10 @@ def test_the_bound_is_proved_and_cannot_be_raised():
     assert not pencil.proves(found.ratio * (1.0 + 1e-10))
     # Were terms so much larger than what is left of them, rounding could change the sign.
     assert pencil.proves(0.9 * found.ratio)
-    assert not replace(pencil, above_size=1e15 * pencil.above_size).proves(0.9 * found.ratio)
+    assert not replace(pencil, above_radius=1e15 * pencil.above_radius).proves(0.9 * found.ratio)
     across = graph.positive[graph.unlabelled][:, graph.labelled]
     sizes = across @ np.abs(graph.labels[graph.labelled])
-    np.testing.assert_allclose(pencil.above_size[0, 1:], sizes)
+    assert np.all(pencil.above_radius[0, 1:] >= np.finfo(float).eps * sizes)
     for u in 5.0 * np.random.default_rng(seed).standard_normal((20, 12)):
         assert graph.ratio(graph.labelling(u)) >= found.bound
     # Interlacing: labellings without labels lie between the two least ratios.

@@ -22,8 +22,11 @@ from sdpdr.graphs import NeighborGraph, edge_weights
 from sdpdr.graphs.neighbor_graph import Provenance
 from sdpdr.graphs.pairs import from_pairs, from_table, sorted_pairs, upper_pairs
 from sdpdr.graphs.space import make_space
+from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.walks import connected_components
 
+# Roundings of an entry of a form beside those of its sum: of differences, products, and A - lam B.
+_OTHER_ROUNDINGS = 8
 # Smallest heat weight, about the square root of the machine precision: smaller ones made pencils
 # singular to rounding, or left a distant point without similar ones.
 _LEAST_WEIGHT = 1e-8
@@ -78,33 +81,25 @@ class LabelledGraph:
     @cached_property
     def pencil(self) -> EnergyPencil:
         r"""The forms :math:`A = P^T L_+ P` and :math:`B = P^T L_- P` of :math:`(\beta, y_u)`."""
-        above, above_size = self._forms(self.positive)
-        below, below_size = self._forms(self.negative)
-        counts = [(part != 0).sum(axis=1) for part in (self.positive, self.negative)]
-        terms = int(np.max(counts, initial=0))
-        return EnergyPencil(above, above_size, below, below_size, terms)
+        return EnergyPencil(*self._form(self.positive), *self._form(self.negative))
 
-    def _forms(self, similarity: sp.csr_array) -> list[Matrix]:
-        """P^T L P, and the same with the absolute value of every term."""
-        known, free = self.labels[self.labelled], similarity[self.unlabelled]
-        across, inner = free[:, self.labelled], free[:, self.unlabelled]
-        degrees = sp.diags_array(free.sum(axis=1))
-        within = sp.triu(similarity[self.labelled][:, self.labelled], 1).tocoo()
-        steps = within.data * np.square(known[within.row] - known[within.col])
-        outward = across.sum(axis=0) * np.square(known)
-        corner = np.array([[math.fsum([*steps.tolist(), *outward.tolist()])]])
-        sides = (
-            (-(across @ known)[None, :], degrees - inner),
-            (
-                (across @ np.abs(known))[None, :],
-                degrees + inner,
-            ),
-        )
-        forms = [
-            sp.block_array([[corner, sp.csr_array(side)], [side.T, rest]], format="csr")
-            for side, rest in sides
-        ]
-        return [form.toarray() if self.is_dense else form for form in forms]
+    def _form(self, similarity: sp.csr_array) -> tuple[Matrix, Matrix]:
+        """The form P^T L P of some pairs, and a bound of the rounding of its entries."""
+        pairs, known = sp.triu(similarity, 1).tocoo(), ~np.isnan(self.labels)
+        # Labels share their scale, which is unknown 0; each other node is an unknown of its own.
+        unknowns = np.where(known, 0, np.cumsum(~known))
+        values = np.where(known, self.labels, 1.0)
+        P = sp.csr_array((values, (np.arange(self.n), unknowns)))
+        steps = sp.csr_array(P[pairs.row] - P[pairs.col])  # differences across pairs
+        steps.eliminate_zeros()
+        form = steps.T @ (sp.diags_array(pairs.data) @ steps)
+        size = abs(steps).T @ (sp.diags_array(pairs.data) @ abs(steps))
+        terms = (steps != 0).T.astype(float) @ (steps != 0).astype(float)
+        terms.data = gamma(terms.data + _OTHER_ROUNDINGS)
+        radius = size * terms
+        if self.is_dense:
+            return form.toarray(), radius.toarray()
+        return sp.csr_array(form), sp.csr_array(radius)
 
     @cached_property
     def parts(self) -> Index:

@@ -212,13 +212,7 @@ def scale_step(pencil: EnergyPencil, spread: Array) -> float:
     labels, values = np.eye(1, pencil.order)[0], np.concatenate([[0.0], spread])
     p, q, _ = _along(pencil.above, values, labels)
     r, s, t = _along(pencil.below, values, labels)
-    candidates = [max(0.0, -q / p)]
-    if r > 0.0:
-        root = s * s - r * (t - 1.0)
-        if root >= 0.0:
-            candidates += [(-s + sqrt(root)) / r, (-s - sqrt(root)) / r]
-    elif s != 0.0:
-        candidates.append((1.0 - t) / (2.0 * s))
+    candidates = [max(0.0, -q / p), *np.roots([r, 2.0 * s, t - 1.0]).real.tolist()]
     size = 1.0 + abs(t) + max(r * b * b + 2.0 * abs(s * b) for b in candidates)
     enough = 1.0 - 1e-12 * size
     allowed = [b for b in candidates if b >= 0.0 and r * b * b + 2.0 * s * b + t >= enough]

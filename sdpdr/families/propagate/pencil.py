@@ -18,7 +18,6 @@ from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Advised
 from sdpdr.families.limits import QUICK, ROUNDING, least_margin
 from sdpdr.linalg.inertia import LdlFactor
-from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.smallest import DENSE_ORDER, smallest_eigenvalue
 from sdpdr.linalg.verified import is_verified_positive
 
@@ -90,16 +89,14 @@ class Propagation:
 class EnergyPencil:
     r"""Two quadratic forms :math:`v^T A v` and :math:`v^T B v`, both non-negative.
 
-    ``above`` and ``below`` are A and B as computed, ``above_size`` and ``below_size`` the same with
-    the absolute value of every term, which bounds the rounding, and ``terms`` the most numbers
-    added up in one entry.
+    ``above`` and ``below`` are A and B as computed. The true entries, and those of
+    :math:`A - \lambda B`, differ by ``above_radius`` and :math:`\lambda` ``below_radius`` at most.
     """
 
     above: Matrix
-    above_size: Matrix
+    above_radius: Matrix
     below: Matrix
-    below_size: Matrix
-    terms: int
+    below_radius: Matrix
 
     @property
     def order(self) -> int:
@@ -109,7 +106,7 @@ class EnergyPencil:
     @property
     def has_below(self) -> bool:
         """Whether B is not zero."""
-        return bool(self.below_size.sum() > 0.0)
+        return bool(self.below.diagonal().any())
 
     @property
     def _is_large(self) -> bool:
@@ -123,17 +120,15 @@ class EnergyPencil:
 
     def unlabelled(self) -> EnergyPencil:
         """The same forms without the row and column of the labels."""
-        forms = (self.above, self.above_size, self.below, self.below_size)
-        above, above_size, below, below_size = (form[1:, 1:] for form in forms)
-        return EnergyPencil(above, above_size, below, below_size, self.terms)
+        forms = (self.above, self.above_radius, self.below, self.below_radius)
+        return EnergyPencil(*(form[1:, 1:] for form in forms))
 
     def proves(self, ratio: float) -> bool:
         r"""Whether :math:`A - \lambda B \succeq 0` holds for the true forms, rounding included.
 
         True is a theorem: no vector has :math:`v^T A v < \lambda\, v^T B v`.
         """
-        size = self.above_size + ratio * self.below_size
-        radius = float(gamma(self.terms + 8)) * abs(size)
+        radius = self.above_radius + ratio * self.below_radius
         return is_verified_positive(self.above - ratio * self.below, radius)
 
     def bound(self, ratio: float, within: float = 1e-3) -> float:
