@@ -156,15 +156,15 @@ X0 = cloud()
 @pytest.mark.parametrize(
     ("measure", "error", "words"),
     [
-        (lambda: sdpdr.quality(X0, X0[:5]), ShapeError, "5 rows but there are 40 points"),
+        (lambda: sdpdr.quality(X0, X0[:5]), ShapeError, "5 rows, but there are 40 nodes"),
         (lambda: sdpdr.quality(X0, X0[:, 0]), ShapeError, r"shape \(40,\)"),
         (lambda: sdpdr.quality(X0, X0 + np.nan), DataError, "NaN or infinity in rows 0, 1"),
         (lambda: sdpdr.quality(X0 + np.inf, X0), DataError, "infinity"),
         (lambda: sdpdr.quality(X0, X0, truth=X0[:3]), ShapeError, "truth has 3 rows"),
-        (lambda: sdpdr.quality(X0, X0, n_neighbors=20), DataError, "at most 19"),
+        (lambda: sdpdr.quality(X0, X0, n_neighbors=20), DataError, "in 1..19, fewer than half"),
         (lambda: sdpdr.quality(X0, X0, n_neighbors=0), DataError, "n_neighbors=0"),
         (lambda: sdpdr.quality(X0, X0, spectrum=[0.0]), DataError, "positive"),
-        (lambda: edge_changes(graphs.path([1.0]), X0), ShapeError, "the graph has 2 nodes"),
+        (lambda: edge_changes(graphs.path([1.0]), X0), ShapeError, "there are 2 nodes"),
         (lambda: procrustes(X0, X0[:4]), ShapeError, "truth has 40 rows"),
         (lambda: procrustes(X0, 0.0 * X0), DataError, "embedding coincide"),
         (lambda: procrustes(0.0 * X0, X0), DataError, "truth coincide"),

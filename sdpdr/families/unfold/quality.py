@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
@@ -28,16 +28,16 @@ __all__ = [
 # Neighbours that are compared by default, as many as `knn` joins.
 NEIGHBORS = 6
 # Field and description of every measure, in the order of the table.
-MEASURES = (
-    ("trustworthiness", "trustworthiness"),
-    ("continuity", "continuity"),
-    ("edge_rms", "edge lengths, rms relative error"),
-    ("edge_max", "edge lengths, worst relative error"),
-    ("edge_rms_scaled", "edge lengths, rms after the best scale"),
-    ("procrustes", "distance from the truth, scaled"),
-    ("procrustes_rigid", "distance from the truth, rigid"),
-    ("share", "share of the trace"),
-)
+MEASURES = {
+    "trustworthiness": "trustworthiness",
+    "continuity": "continuity",
+    "edge_rms": "edge lengths, rms relative error",
+    "edge_max": "edge lengths, worst relative error",
+    "edge_rms_scaled": "edge lengths, rms after the best scale",
+    "procrustes": "distance from the truth, scaled",
+    "procrustes_rigid": "distance from the truth, rigid",
+    "share": "share of the trace",
+}
 
 
 @dataclass(frozen=True)
@@ -86,29 +86,20 @@ class Quality:
 
         ``pandas.DataFrame({name: quality(X, Y).facts(), ...}).T`` is a table of several.
         """
-        return {
-            words: _written(getattr(self, name))
-            for name, words in MEASURES
-            if getattr(self, name) is not None
-        }
+        known = {words: getattr(self, name) for name, words in MEASURES.items()}
+        return {words: _written(value) for words, value in known.items() if value is not None}
 
     def __str__(self) -> str:
+        line = f"{self.n} points, {self.n_edges} edges, {self.n_neighbors} neighbours"
+        if self.sample is not None:
+            line += f"; neighbours of {self.sample} points drawn with seed 0"
         facts = self.facts()
         width = max(map(len, facts))
-        rows = [f"{words:<{width}}  {number:>9}" for words, number in facts.items()]
-        return "\n".join([self._headline(), *rows])
-
-    def _headline(self) -> str:
-        line = f"{self.n} points, {self.n_edges} edges, {self.n_neighbors} neighbours"
-        if self.sample is None:
-            return line
-        return f"{line}; neighbours of {self.sample} points drawn with seed 0"
+        return "\n".join([line, *(f"{k:<{width}}  {number:>9}" for k, number in facts.items())])
 
 
-def _written(value: float | None) -> str:
+def _written(value: float) -> str:
     """A number as text."""
-    if value is None:
-        return "–"
     value = 0.0 if abs(value) < NEGLIGIBLE else value
     return f"{value:.4f}" if value == 0.0 or 1e-4 <= abs(value) < 1e4 else f"{value:.1e}"
 
@@ -176,20 +167,25 @@ def quality(
     edge lengths, rms after the best scale     0.2482
     share of the trace                         0.9738
     """
-    graph = _graph(X, n_neighbors)
-    k = _neighbours(n_neighbors, graph.n)
-    Y = _on_nodes("the embedding", embedding, graph)
-    space, rows = graph.provenance.space, _drawn(graph.n)
+    n = X.n if isinstance(X, NeighborGraph) else len(_coordinates("X", X))
+    k = max(1, min(NEIGHBORS, (n - 1) // 2)) if n_neighbors is None else n_neighbors
+    why = "fewer than half of the points"
+    k = validate.positive_integer("n_neighbors", k, at_most=(n - 1) // 2, why=why)
+    graph = X if isinstance(X, NeighborGraph) else knn(X, k, connect="none")
+    Y = _coordinates("the embedding", embedding, graph)
+    space, rows = graph.provenance.space, np.arange(graph.n)
+    if graph.n > QUICK:
+        rows = np.sort(np.random.default_rng(0).choice(graph.n, QUICK, replace=False))
     trustworthiness = continuity = None
     if space is not None:
         apart, now = space.take(rows).sqdist_to_all(), cdist(Y[rows], Y[rows], "sqeuclidean")
         trustworthiness, continuity = _kept(apart, now, k), _kept(now, apart, k)
-    change = edge_changes(graph, Y)
-    if not change.size:
+    if not graph.m:
         raise DataError("the graph has no edges, so there are no lengths to keep.")
+    change = edge_changes(graph, Y)
     ratio = 1.0 + change
     scale = float(ratio.sum() / (ratio @ ratio)) if ratio.any() else 0.0
-    known = None if truth is None else _on_nodes("truth", truth, graph)
+    known = None if truth is None else _coordinates("truth", truth, graph)
     return Quality(
         n=graph.n,
         n_components=Y.shape[1],
@@ -234,12 +230,7 @@ def edge_changes(graph: NeighborGraph, Y: ArrayLike) -> Array:
     >>> edge_changes(graphs.path([1.0, 2.0]), [[0.0], [1.0], [2.0]])
     array([ 0. , -0.5])
     """
-    points = _points("the embedding", Y)
-    if len(points) != graph.n:
-        raise ShapeError(
-            f"the embedding has {len(points)} rows but the graph has {graph.n} nodes: pass one "
-            "each."
-        )
+    points = _coordinates("the embedding", Y, graph)
     return np.asarray(graph.lengths(points) / np.sqrt(graph.sqdist) - 1.0)
 
 
@@ -309,7 +300,7 @@ def procrustes(truth: ArrayLike, Y: ArrayLike, *, scaling: bool = True) -> float
 
 def _aligned(truth: ArrayLike, Y: ArrayLike, scaling: bool) -> tuple[Array, Array, Array]:
     """The centred truth, the aligned embedding, and the mean of the truth."""
-    target, points = _points("truth", truth), _points("the embedding", Y)
+    target, points = _coordinates("truth", truth), _coordinates("the embedding", Y)
     if len(target) != len(points):
         raise ShapeError(
             f"truth has {len(target)} rows but the embedding has {len(points)}: pass one each."
@@ -326,33 +317,6 @@ def _aligned(truth: ArrayLike, Y: ArrayLike, scaling: bool) -> tuple[Array, Arra
     return target, factor * points @ left @ right, middle
 
 
-def _graph(X: ArrayLike | NeighborGraph, n_neighbors: int | None) -> NeighborGraph:
-    """The given graph, or the graph of neighbours of the data."""
-    if isinstance(X, NeighborGraph):
-        return X
-    return knn(X, _neighbours(n_neighbors, len(_points("X", X))), connect="none")
-
-
-def _neighbours(n_neighbors: int | None, n: int) -> int:
-    """A valid number of neighbours: fewer than half of the points."""
-    if n_neighbors is None:
-        n_neighbors = max(1, min(NEIGHBORS, (n - 1) // 2))
-    k = validate.positive_integer("n_neighbors", n_neighbors)
-    if 2 * k >= n:
-        raise DataError(
-            f"n_neighbors={k} is too many for {n} points: trustworthiness and continuity need "
-            f"fewer than half of them, at most {(n - 1) // 2}."
-        )
-    return k
-
-
-def _drawn(n: int) -> Index:
-    """All of n points, or a sorted sample of them."""
-    if n <= QUICK:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, QUICK, replace=False))
-
-
 def _kept(truth: Array, guess: Array, k: int) -> float:
     """Trustworthiness of the neighbours in ``guess``, from squared distances of all pairs.
 
@@ -365,39 +329,32 @@ def _kept(truth: Array, guess: Array, k: int) -> float:
     return 1.0 - 2.0 * float(np.maximum(ranks - k, 0).sum()) / (n * k * (2.0 * n - 3.0 * k - 1.0))
 
 
-def _on_nodes(name: str, values: ArrayLike, graph: NeighborGraph) -> Array:
-    """A row for each node, from a row for each node or for each sample."""
+def _coordinates(name: str, values: ArrayLike, graph: NeighborGraph | None = None) -> Array:
+    """Finite coordinates of points; of the nodes of a graph, for which rows of samples will do."""
     rows = np.asarray(values, dtype=float)
-    if rows.ndim == 2 and len(rows) not in (graph.n, graph.index.size):
-        samples = "" if graph.index.size == graph.n else f" made from {graph.index.size} samples"
+    if rows.ndim != 2 or rows.size == 0:
         raise ShapeError(
-            f"{name} has {len(rows)} rows but there are {graph.n} points{samples}: pass one each."
+            f"{name} has shape {rows.shape}; pass one row of coordinates for each point."
         )
-    if rows.ndim == 2 and len(rows) != graph.n:
+    if graph is not None and len(rows) != graph.n:
+        if len(rows) != graph.index.size:
+            raise ShapeError(
+                f"{name} has {len(rows)} rows, but there are {graph.n} nodes made from "
+                f"{graph.index.size} samples: pass one row for each node or sample."
+            )
         rows = rows[graph.first_samples]
-    return _points(name, rows)
-
-
-def _points(name: str, Y: ArrayLike) -> Array:
-    """Coordinates, finite, one row for each point."""
-    array = np.asarray(Y, dtype=float)
-    if array.ndim != 2 or array.size == 0:
-        raise ShapeError(
-            f"{name} has shape {array.shape}; pass one row of coordinates for each point."
-        )
-    missing = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    missing = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     if missing.size:
         raise DataError(f"{name} has NaN or infinity in rows {listed(missing)}.")
-    return array
+    return rows
 
 
 def _share(spectrum: ArrayLike, d: int) -> float:
     """Share of the d largest eigenvalues in their sum."""
     values = np.sort(np.maximum(np.asarray(spectrum, dtype=float).ravel(), 0.0))[::-1]
-    total = float(values.sum())
-    if not np.isfinite(total) or total <= 0.0:
+    if not (np.isfinite(values).all() and values.any()):
         raise DataError("a spectrum needs finite eigenvalues, at least one of them positive.")
-    return float(values[:d].sum() / total)
+    return float(values[:d].sum() / values.sum())
 
 
 def _rms(values: Array) -> float:
