@@ -6,7 +6,7 @@ factors with second-order steps, and is the one to use.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -25,7 +25,6 @@ from sdpdr.certify import Certificate, certify
 from sdpdr.families.unfold.mvu import mvu
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.given import takes_graph
-from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.spectral import factor_spectrum, on_principal_axes
 from sdpdr.program import Factor
 from sdpdr.program.face import complete_multipliers
@@ -61,16 +60,12 @@ class NonConvexUnfolding:
     @property
     def message(self) -> str:
         """An explanation of how the search ended."""
-        if self.stopped:
-            return (
-                f"The time limit ended it with lengths off by {self.violation:.1e}, at the value "
-                f"{self.value:.4g} and the bound {self.bound or np.inf:.4g}. Raise time_limit; "
-                "None is no limit."
-            )
         if not self.converged:
+            end = "The time limit" if self.stopped else "The last round"
             return (
-                f"Lengths off by {self.violation:.1e}: no such placement of this rank near here. "
-                "Allow lengths to shrink, or a higher rank."
+                f"{end} ended it with lengths off by {self.violation:.1e}, at the value "
+                f"{self.value:.4g} and the bound {self.bound or np.inf:.4g}. Raise time_limit or "
+                "max_iter, allow lengths to shrink, or take a higher rank."
             )
         if self.gap > _OPEN:
             rank = self.embedding.shape[1]
@@ -148,17 +143,15 @@ def ncmvu(
     validate.choice("isometry", isometry, RELATIONS)
     rank = validate.positive_integer("rank", rank, at_most=graph.n - 1)
     max_iter = validate.positive_integer("max_iter", max_iter)
-    sdp = mvu(graph, isometry).to_sdp()
-    unit = float(np.mean(graph.sqdist))
-    small = NeighborGraph(graph.n, graph.edges, graph.sqdist / unit, graph.counts)
+    sdp, unit = mvu(graph, isometry).to_sdp(), float(np.mean(graph.sqdist))
+    small = replace(graph, sqdist=graph.sqdist / unit)
     C = -sp.csr_array(sdp.cost("K"))
-    R = _start(small, rank, start, unit, seed)
-    w = np.zeros(graph.m)
-    s = float(np.sum(R * (C @ R))) / graph.m / small.sqdist**2
-    deadline, ends = Deadline(time_limit), SquaredEdgeLengths(graph.n, graph.edges).vectors
+    R = _start(graph, rank, start, seed) / np.sqrt(unit)
+    w, s = np.zeros(graph.m), float(np.sum(R * (C @ R))) / graph.m / small.sqdist**2
+    deadline, violation, converged = Deadline(time_limit), np.inf, False
 
     def flat(x: Array, w: Array, s: Array) -> tuple[float, Array]:
-        value, gradient = lagrangian(x.reshape(graph.n, rank), w, s, C, small, isometry, ends)
+        value, gradient = lagrangian(x.reshape(R.shape), w, s, C, small, isometry)
         return value, gradient.ravel()
 
     def stop(x: Array) -> None:
@@ -166,35 +159,30 @@ def ncmvu(
             raise StopIteration
 
     options = {"maxiter": 3000, "maxcor": 10, "ftol": 1e-15, "gtol": 1e-9}
-    violation, converged, stopped, rounds = np.inf, False, False, 0
-    while rounds < max_iter and not (converged or stopped):
-        rounds += 1
+    for _ in range(max_iter):
         inner = minimize(
             flat, R.ravel(), args=(w, s), jac=True, method="L-BFGS-B", callback=stop,
             options=options,
         )  # fmt: skip
         R = inner.x.reshape(R.shape)
-        pull = w + s * _relative_changes(small, R) * small.sqdist
-        if isometry == "inequality":
-            pull = np.maximum(pull, 0.0)
+        pull = _pull(R, w, s, small, isometry)
         # Zero if the edge has its length, or is shorter and has no multiplier.
-        residual = float(np.max(np.abs(pull - w) / (s * small.sqdist)))
-        w, converged = pull, residual <= tol
-        stopped = not converged and deadline.is_over()
-        s = s * (_GROWTH if residual > _CUT * violation else 1.0)
-        violation = residual
-    share = graph.counts / np.sum(graph.counts)
-    spectrum, vectors = factor_spectrum(np.sqrt(unit) * (R - share @ R))
+        before, violation = violation, float(np.max(np.abs(pull - w) / (s * small.sqdist)))
+        w, converged = pull, violation <= tol
+        if converged or deadline.is_over():
+            break
+        s = s * (_GROWTH if violation > _CUT * before else 1.0)
+    spectrum, vectors = factor_spectrum(np.sqrt(unit) * _centred(R, graph))
     factor = vectors * np.sqrt(spectrum)
-    change = _relative_changes(graph, factor)
+    change = np.square(graph.lengths(factor)) / graph.sqdist - 1.0
     duals = {r.label: w if r.label == "isometry" else np.zeros(r.m) for r in sdp.rows}
     return NonConvexUnfolding(
         embedding=factor,
         value=sdp.report(sdp.primal_value({"K": Factor(factor)})),
         violation=float(np.max(np.abs(change) if isometry == "equality" else change, initial=0.0)),
         certificate=certify(sdp, complete_multipliers(sdp, duals)),
-        converged=bool(converged),
-        stopped=stopped,
+        converged=converged,
+        stopped=not converged and deadline.is_over(),
     )
 
 
@@ -205,42 +193,39 @@ def lagrangian(
     C: Any,
     graph: NeighborGraph,
     isometry: str = "equality",
-    ends: Any = None,
 ) -> tuple[float, Array]:
     r"""Augmented Lagrangian at the centred R, and its gradient :math:`2\,(L(w + s v) - C)\, R`.
 
     With :math:`v_e = |r_i - r_j|^2 - d_e` it is :math:`-\langle C, R R^T\rangle + w^T v +
     \tfrac s2 |v|^2`; for the inequality :math:`w + s v` is replaced by its positive part, and the
     last two terms by :math:`(|w + s v|_+^2 - |w|^2) / 2s`. (2.20) of the Vasiloglou thesis lacks a
-    trace, and the last term of (2.24) the matrix of each edge, which multiplies R. ``ends`` are the
-    vectors of the edges, if they are known.
+    trace, and the last term of (2.24) the matrix of each edge, which multiplies R.
     """
-    share = graph.counts / np.sum(graph.counts)
-    R = R - share @ R
-    ends = SquaredEdgeLengths(graph.n, graph.edges).vectors if ends is None else ends
-    steps = ends @ R
-    pull = w + s * (np.einsum("ek,ek->e", steps, steps) - graph.sqdist)
-    if isometry == "inequality":
-        pull = np.maximum(pull, 0.0)
-    CR = C @ R
+    R, share = _centred(R, graph), graph.counts / np.sum(graph.counts)
+    pull, CR = _pull(R, w, s, graph, isometry), C @ R
     value = -float(np.sum(R * CR)) + 0.5 * float(np.sum((pull**2 - w**2) / s))
-    gradient = ends.T @ (2.0 * pull[:, None] * steps) - 2.0 * CR
+    gradient = 2.0 * (graph.laplacian(pull) @ R - CR)
     return value, gradient - np.outer(share, gradient.sum(axis=0))
 
 
-def _relative_changes(graph: NeighborGraph, factor: Array) -> Array:
-    """Relative changes of the squared lengths."""
-    return np.asarray(np.square(graph.lengths(factor)) / graph.sqdist - 1.0)
+def _pull(R: Array, w: Array, s: float | Array, graph: NeighborGraph, isometry: str) -> Array:
+    """The next multipliers, w + s v, or their positive part for the inequality."""
+    pull = w + s * (np.square(graph.lengths(R)) - graph.sqdist)
+    return np.maximum(pull, 0.0) if isometry == "inequality" else pull
 
 
-def _start(
-    graph: NeighborGraph, rank: int, start: ArrayLike | None, unit: float, seed: int
-) -> Array:
+def _centred(R: Array, graph: NeighborGraph) -> Array:
+    """Coordinates about the mean of all samples."""
+    return np.asarray(R - graph.counts @ R / np.sum(graph.counts))
+
+
+def _start(graph: NeighborGraph, rank: int, start: ArrayLike | None, seed: int) -> Array:
     """Initial coordinates: those given, on their principal axes, or random ones."""
     noise = np.random.default_rng(seed).standard_normal((graph.n, rank))
+    noise *= float(np.sqrt(np.mean(graph.sqdist)))
     if start is None:
         return noise
-    points = validate.points(start, at_least=2) / np.sqrt(unit)
+    points = validate.points(start, at_least=2)
     if points.shape[0] != graph.n:
         raise ShapeError(f"the start has {points.shape[0]} points; the graph has {graph.n} nodes.")
     on_axes = on_principal_axes(points)[:, :rank]
