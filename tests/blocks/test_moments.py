@@ -9,8 +9,7 @@ from sdpdr.blocks import (
     MomentMatrix,
 )
 from sdpdr.errors import ModelError
-from sdpdr.families.factor.polynomial.layers import Layers
-from sdpdr.families.factor.polynomial.moments import Moments
+from sdpdr.families.factor.polynomial.lifts import Layers, Moments
 from sdpdr.iterate import ConvexIteration, IterationStatus
 from sdpdr.model import AtMost, Equal, Model
 from sdpdr.model.affine import evaluate

@@ -177,7 +177,7 @@ def test_a_singular_value_of_the_equations_explains_it():
 
 
 def test_the_equations_have_another_local_optimum_far_away():
-    squares = Misfit(V0, True, unknown=True, anchors=np.array([0]))
+    squares = Misfit(V0, True, unknown=True, anchor=0)
     start = [0.54092, 0.82032, 0.54422, 0.87749, 1.35375]
     fit = squares.descend(
         np.array([[1.0], *[[w] for w in start[:2]]]), np.array(start[2:4])[:, None],

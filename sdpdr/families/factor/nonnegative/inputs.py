@@ -58,15 +58,16 @@ def number_of_components(value: object, shape: tuple[int, ...], name: str = "n_c
     return k
 
 
-def partial_matrix(X: ArrayLike) -> Array:
-    """A nonnegative matrix, ``nan`` where an entry is missing."""
+def partial_matrix(X: ArrayLike, nonnegative: bool = True) -> Array:
+    """A matrix, not all zero, ``nan`` where an entry is missing; by default a nonnegative one."""
     given = np.array(checked_matrix(X, ensure_all_finite="allow-nan"))
     known = ~np.isnan(given)
     if not known.any():
         raise DataError(
             "no entry of X is known: all are nan. Pass at least one number for each row and column."
         )
-    require_nonnegative(np.where(known, given, 0.0))
+    zeros = np.where(known, given, 0.0)
+    require_nonnegative(zeros if nonnegative else np.abs(zeros))
     require_known(known)
     return given
 

@@ -17,7 +17,7 @@ from sdpdr.base.estimators import as_precise, checked
 from sdpdr.base.parameters import seconds_for
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
 from sdpdr.families.factor.polynomial.factorize import polynomial, without_programs
-from sdpdr.families.factor.polynomial.fit import Misfit, evaluate
+from sdpdr.families.factor.polynomial.fit import evaluate, fitted_rows
 from sdpdr.solving.iterate.records import IterationStatus
 from sdpdr.solving.options import require_solver
 
@@ -133,7 +133,7 @@ class PolynomialFactorization(FactorTransformer):
         """The rows of W that fit rows of X best, with the components found."""
         check_is_fitted(self, "components_")
         values = checked(self, X, reset=False, ensure_all_finite="allow-nan")
-        W = Misfit(values, self.nonnegative).rows(self.components_.T, self.coefficients_)
+        W = fitted_rows(values, self.components_.T, self.coefficients_, self.nonnegative)
         return as_precise(W, X)
 
     def inverse_transform(self, W: Any) -> Array:

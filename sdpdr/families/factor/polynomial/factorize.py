@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.decomposition import non_negative_factorization
-from sklearn.exceptions import ConvergenceWarning
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, SolveFailedError
 from sdpdr.base.keywords import checks_keywords
-from sdpdr.families.factor.nonnegative.inputs import number_of_components
-from sdpdr.families.factor.polynomial.fit import Fit, Misfit, evaluate, inverse_image, misfit_bound
-from sdpdr.families.factor.polynomial.layers import Layers
-from sdpdr.families.factor.polynomial.moments import Moments
+from sdpdr.families.factor.nonnegative.inputs import number_of_components, partial_matrix
+from sdpdr.families.factor.nonnegative.search import coordinate_descent
+from sdpdr.families.factor.polynomial.fit import (
+    Fit,
+    Misfit,
+    evaluate,
+    inverse_image,
+    misfit_bound,
+)
+from sdpdr.families.factor.polynomial.lifts import Layers, Moments
 from sdpdr.families.factor.polynomial.recipe import (
     Lift,
     check_signs,
     checked_coefficients,
-    known_entries,
     parts_of,
 )
 from sdpdr.families.limits import ROUNDING
@@ -39,8 +40,6 @@ from sdpdr.solving.solve import solve
 
 # Sizes of a random start that are tried until its products are about as large as the data.
 _SIZES = np.geomspace(1e-3, 1e3, 61)
-# The least size within this share of the data is taken: a g that turns has the same values again.
-_NEAR = 0.2
 # Seconds after the limit in which the factors of the last program are still moved.
 _AFTER = 3.0
 # Relative gaps requested of programs in the iteration, and of the regularized one.
@@ -94,6 +93,17 @@ class PolynomialFactors:
         if self.bound is None:
             return float("inf")
         return float(max(0.0, self.objective - self.bound)) / self.trivial
+
+    @classmethod
+    def of(
+        cls, fit: Fit, status: IterationStatus, size: float, programs: int, objective: float,
+        bound: float | None, trivial: float,
+    ) -> PolynomialFactors:  # fmt: skip
+        """The factors of a fit to a matrix of a given size."""
+        return cls(
+            fit.W, fit.H.T, fit.coefficients, status, fit.misfit / size, fit.misfit, objective,
+            bound, trivial, programs,
+        )  # fmt: skip
 
     def product(self) -> Array:
         """:math:`g(W H)`, the unknown entries too; shape (N, m)."""
@@ -179,23 +189,27 @@ def polynomial(
     V, c, held, model = parts_of(
         X, coefficients, n_components, lift, nonnegative, regularization, degree
     )
-    later = deadline.later(_AFTER)
-    squares = Misfit(V, nonnegative, c is None, held.anchors, regularization or 0.0, later)
-    size = float(np.sqrt(np.nansum(V**2)))
+    later, size = deadline.later(_AFTER), float(np.sqrt(np.nansum(V**2)))
+    squares = Misfit(V, nonnegative, c is None, held.anchor, regularization or 0.0, later)
+
+    def fit_near(solution: Solution) -> Fit:
+        """The best fit near the factors that an answer holds."""
+        W, H, found = held.read(solution.values)
+        start = c if found is None else np.concatenate([[1.0], np.maximum(found, squares.low)])
+        assert start is not None
+        return squares.descend(np.maximum(W, squares.low), np.maximum(H, squares.low), start)
+
     if regularization is not None:
         solution = solve(
             model, solver, "lmi", tol=unless_configured(solver, _ACCURACY_OF_BOUND),
             seed=unless_configured(solver, seed), time_limit=deadline.left(),
         )  # fmt: skip
         solution.gram()  # raises if there is no point
-        fit = _read_off(solution, held, squares, c)
-        return _result(
-            fit, IterationStatus.SETTLED, size, objective=fit.objective, bound=solution.bound,
-            trivial=0.5 * size**2, programs=1,
-        )  # fmt: skip
+        fit = fit_near(solution)
+        return PolynomialFactors.of(
+            fit, IterationStatus.SETTLED, size, 1, fit.objective, solution.bound, 0.5 * size**2
+        )
     enough = validate.positive_number("tol", tol) * size
-    if c is not None:
-        _refuse_below(V, c, nonnegative, enough)
     ways = {name: Schur(rank) for name, rank in held.ranks.items()}
     iteration = ConvexIteration(
         model, n_components, tuple(ways), ways, max_iter=max_iter, seed=seed, solver=solver,
@@ -207,7 +221,7 @@ def polynomial(
         """Whether the factors of the last program fit the entries; keep the best factors so far."""
         nonlocal best
         assert state.last is not None
-        fit = _read_off(state.last, held, squares, c)
+        fit = fit_near(state.last)
         best = fit if best is None or fit.misfit < best.misfit else best
         return best.misfit <= enough
 
@@ -216,18 +230,17 @@ def polynomial(
     start = State(IterationStatus.RUNNING, (), directions, next(iter(ways)), start=0)
     state = iteration.run(start, is_met)
     if best is None:
-        is_infeasible = state.status is IterationStatus.INFEASIBLE
-        raise (InfeasibleError if is_infeasible else SolveFailedError)(
-            f"there are no factors: {state.status.name}. {state.status.advice}"
-        )
+        if state.status is IterationStatus.INFEASIBLE:
+            raise InfeasibleError(
+                "no factors of any number of components give these entries: one may lie below the "
+                "least value of g. Pass other coefficients or a regularization."
+            )
+        raise SolveFailedError(f"no factors: {state.status.name}. {state.status.advice}")
     status = state.status
     if status is IterationStatus.RANK_REACHED and best.misfit > enough:
         status = IterationStatus.STALLED
     bound = None if c is None else misfit_bound(V, c, n_components, nonnegative)
-    return _result(
-        best, status, size, objective=best.misfit, bound=bound, trivial=size,
-        programs=len(state.history),
-    )  # fmt: skip
+    return PolynomialFactors.of(best, status, size, len(state.history), best.misfit, bound, size)
 
 
 def without_programs(
@@ -239,7 +252,7 @@ def without_programs(
     RANK_REACHED if the entries are met up to a relative ``tol``, SETTLED if the bound proves that
     nothing fits better, as for one component and a linear g, and STALLED otherwise.
     """
-    V, c = known_entries(X), checked_coefficients(coefficients)
+    V, c = partial_matrix(X, nonnegative=False), checked_coefficients(coefficients)
     k = number_of_components(n_components, V.shape)
     check_signs(V, c, nonnegative)
     bound, theta = misfit_bound(V, c, k, nonnegative), inverse_image(V, c, nonnegative)
@@ -248,21 +261,19 @@ def without_programs(
     W, H = _factors(theta, k, nonnegative)
     squares = Misfit(V, nonnegative, deadline=deadline)
     is_best = c.size == 1 and (k == 1 or not nonnegative)
-    if is_best or V.size * (W.size + H.size) > _SLOPES:
-        fit = squares.at(W, H, c)
-    else:
-        fit = squares.descend(W, H, c)
+    is_large = V.size * (W.size + H.size) > _SLOPES
+    fit = squares.at(W, H, c) if is_best or is_large else squares.descend(W, H, c)
     # With an entry of W that is 1, or columns of mean one, as those of the programs.
     if k == 1 or nonnegative:
         scale = fit.W[np.argmax(np.sum(V**2, axis=1))] if k == 1 else np.mean(fit.W, axis=0)
         scale = np.where(scale == 0.0, 1.0, scale)
-        fit = replace(fit, W=fit.W / scale, H=fit.H * scale)
+        fit = fit._replace(W=fit.W / scale, H=fit.H * scale)
     size, status = float(np.linalg.norm(V)), IterationStatus.STALLED
     if fit.misfit <= tol * size:
         status = IterationStatus.RANK_REACHED
     elif fit.misfit <= bound + ROUNDING * size:
         status = IterationStatus.SETTLED
-    return _result(fit, status, size, objective=fit.misfit, bound=bound, trivial=size, programs=0)
+    return PolynomialFactors.of(fit, status, size, 0, fit.misfit, bound, size)
 
 
 def _factors(theta: Array, k: int, nonnegative: bool) -> tuple[Array, Array]:
@@ -273,60 +284,26 @@ def _factors(theta: Array, k: int, nonnegative: bool) -> tuple[Array, Array]:
         return W, H
     # Those of one component are of one sign if no entry is negative, up to rounding.
     W, H = np.abs(W), np.abs(H)
-    if k == 1:
-        return W, H
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # least squares follow
-        W, components, _ = non_negative_factorization(
-            theta, np.ascontiguousarray(W), np.ascontiguousarray(H.T), n_components=k,
-            init="custom", tol=1e-8, max_iter=1000,
+    if k > 1:
+        W, components = coordinate_descent(
+            theta, k, init="custom", seed=0, tol=1e-8, steps=1000,
+            W=np.ascontiguousarray(W), H=np.ascontiguousarray(H.T),
         )  # fmt: skip
-    return W, components.T
-
-
-def _read_off(solution: Solution, held: Layers | Moments, squares: Misfit, c: Array | None) -> Fit:
-    """The best fit near the factors that an answer holds."""
-    low, (W, H, found) = squares.low, held.read(solution.values)
-    if c is None:
-        assert found is not None
-        c = np.concatenate([[1.0], np.maximum(found, low)])
-    return squares.descend(np.maximum(W, low), np.maximum(H, low), c)
+        H = components.T
+    return W, H
 
 
 def _drawn(
     held: Layers | Moments, V: Array, c: Array | None, rng: np.random.Generator
 ) -> dict[str, Array]:
-    """Matrices of random factors whose products are about as large as the data."""
+    """Matrices of random factors, of the least size at which g is as large as the data."""
     W = rng.random((held.n_rows, held.n_components))
     H = rng.random((held.n_columns, held.n_components))
-    if held.anchors is not None:
-        W[held.anchors] = np.eye(held.n_components)
+    if held.anchor is not None:
+        W[held.anchor] = 1.0
     if c is None:
         c = np.concatenate([[1.0], rng.random(held.degree - 1)])
     known = ~np.isnan(V)
-    T, wanted = (W @ H.T)[known], float(np.linalg.norm(V[known]))
-    away = np.array([abs(np.linalg.norm(evaluate(c, s * T)) - wanted) for s in _SIZES])
-    near = away <= max(_NEAR * wanted, min(away))
-    return held.corners(W, H * _SIZES[np.argmax(near)], c)
-
-
-def _refuse_below(V: Array, c: Array, nonnegative: bool, rounding: float) -> None:
-    """Refuse entries below the least value of g, before a program proves it in much more time."""
-    g = np.polynomial.Polynomial([0.0, *c])
-    ends = [g.coef[-1]] + ([] if nonnegative else [g.coef[-1] * (-1.0) ** g.degree()])
-    if min(ends) < 0.0:
-        return
-    # Other points than the extrema do no harm: no value of g is below the least.
-    at = np.append(np.real(g.deriv().roots()), 0.0)
-    least = float(np.min(g(np.maximum(at, 0.0) if nonnegative else at)))
-    if np.nanmin(V) < least - rounding:
-        raise InfeasibleError(
-            f"no factors of any number of components give the entry {np.nanmin(V):.6g}, which lies "
-            f"below the least value of g, {least:.6g}. Pass other coefficients or a regularization."
-        )
-
-
-def _result(fit: Fit, status: IterationStatus, size: float, **rest: Any) -> PolynomialFactors:
-    return PolynomialFactors(
-        fit.W, fit.H.T, fit.coefficients, status, fit.misfit / size, fit.misfit, **rest
-    )
+    T, wanted = (W @ H.T)[known], np.linalg.norm(V[known])
+    sizes = [s for s in _SIZES if np.linalg.norm(evaluate(c, s * T)) >= wanted]
+    return held.corners(W, H * (sizes or _SIZES[-1:])[0], c)

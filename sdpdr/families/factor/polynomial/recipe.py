@@ -14,10 +14,9 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.base.estimators import as_numbers
 from sdpdr.base.keywords import checks_keywords
-from sdpdr.families.factor.nonnegative.inputs import number_of_components, require_known
-from sdpdr.families.factor.polynomial.layers import Layers
-from sdpdr.families.factor.polynomial.moments import Moments
-from sdpdr.model import Affine, Equal, Minimize, Model, Penalize
+from sdpdr.families.factor.nonnegative.inputs import number_of_components, partial_matrix
+from sdpdr.families.factor.polynomial.lifts import Layers, Moments
+from sdpdr.model import Affine, Block, Equal, Minimize, Model, Penalize
 from sdpdr.model.blocks.expressions import Stated
 
 Lift = Literal["layers", "moments"]
@@ -123,7 +122,7 @@ def parts_of(
     nonnegative: bool, regularization: float | None, degree: int,
 ) -> tuple[Array, Array | None, Layers | Moments, Model]:  # fmt: skip
     """V and c, the matrices that hold the factors, and the program over them."""
-    V, is_exact = known_entries(X), regularization is None
+    V, is_exact = partial_matrix(X, nonnegative=False), regularization is None
     c = None if coefficients is None else checked_coefficients(coefficients)
     validate.choice("lift", lift, ("layers", "moments"))
     k = number_of_components(n_components, V.shape)
@@ -132,34 +131,24 @@ def parts_of(
             "unknown coefficients need lift='layers' and no regularization: their products with "
             "powers of t have a matrix of their own there."
         )
-    D = _degree(degree) if c is None else c.size
+    check_signs(V, c, nonnegative)
     # For one component the row of W that belongs to the largest entries of V is fixed. For several,
     # with signs free, k rows could be the identity, but starts are then so unlike the factors that
     # the iteration needs several times as many programs.
-    is_fixed = k == 1 and is_exact
-    anchors = np.array([np.argmax(np.nansum(V**2, axis=1))]) if is_fixed else None
-    pairs, (N, m) = np.argwhere(~np.isnan(V)), V.shape
-    held: Layers | Moments
+    anchor = int(np.argmax(np.nansum(V**2, axis=1))) if k == 1 and is_exact else None
+    pairs = np.argwhere(~np.isnan(V))
+    D, (n, m) = _degree(degree) if c is None else c.size, V.shape
+    held: Layers | Moments = Layers(n, m, pairs, k, D, anchor, unknown=c is None)
     if lift == "moments":
-        held = Moments(N, m, pairs, k, D, anchors, misfit=not is_exact)
-    else:
-        held = Layers(N, m, pairs, k, D, anchors, unknown=c is None)
-    check_signs(V, c, nonnegative)
+        held = Moments(n, m, pairs, k, D, anchor, misfit=not is_exact)
     blocks, targets = held.blocks(nonnegative), V[tuple(pairs.T)]
-    if regularization is None:
-        if anchors is None and nonnegative:
-            blocks.append(_fits(held.sums(), np.full(k, float(N))))
-        blocks.append(_fits(held.fitted(c), targets))
+    if regularization is not None:
+        weight = validate.positive_number("regularization", regularization)
+        blocks += _costs(held, c, targets, weight, nonnegative)
     else:
-        cost = 0.5 * validate.positive_number("regularization", regularization) * held.size()
-        if isinstance(held, Moments):
-            assert c is not None
-            cost = cost + 0.5 * held.misfits(c, targets)
-            cost = _definite(cost, held, targets, nonnegative) if k == 1 else cost
-        else:
-            misfit = Penalize(held.fitted(c), targets, "square", 1.0, symbol="v_ij")
-            blocks.append(Stated("fits", [misfit]))
-        blocks.append(Stated("costs", [Minimize(cost)]))
+        if anchor is None and nonnegative:
+            blocks.append(_fits(held.sums(), np.full(k, float(len(V)))))
+        blocks.append(_fits(held.fitted(c), targets))
     return V, c, held, Model(tuple(blocks), name="polynomial_factorization")
 
 
@@ -167,30 +156,19 @@ def _fits(values: Affine, targets: Array) -> Stated:
     return Stated("fits", [Equal(values, targets, symbol="v_ij")])
 
 
-def known_entries(X: Any) -> Array:
-    """A matrix of finite numbers and ``nan``, with at least one number that is not zero."""
-    V = as_numbers("X", X)
-    if V.ndim != 2 or not V.size:
-        raise DataError(f"X must be a matrix; its shape is {V.shape}.")
-    if np.any(np.isinf(V)):
-        i, j = np.argwhere(np.isinf(V))[0]
-        raise DataError(f"X[{i}, {j}] is infinite; entries are numbers, or nan if unknown.")
-    require_known(~np.isnan(V))
-    if not np.nansum(np.abs(V)) > 0.0:
-        raise DataError("all known entries of X are zero: there is nothing to factor.")
-    return V
-
-
-def checked_coefficients(coefficients: Any) -> Array:
-    """The coefficients as an array, the last one not zero."""
-    c = np.atleast_1d(as_numbers("coefficients", coefficients))
-    if c.ndim != 1 or not c.size or not np.all(np.isfinite(c)) or c[-1] == 0.0:
-        raise DataError(
-            "coefficients must be finite numbers c_1, ..., c_D of g(t) = c_1 t + ... + c_D t^D, "
-            f"the last one not zero (leave it out then); they are {coefficients!r}."
-        )
-    _degree(c.size)
-    return c
+def _costs(
+    held: Layers | Moments, c: Array | None, targets: Array, weight: float, nonnegative: bool
+) -> list[Block]:
+    """The blocks of half the squared misfit and the penalty on size."""
+    cost = 0.5 * weight * held.size()
+    if isinstance(held, Layers):
+        misfit = Penalize(held.fitted(c), targets, "square", 1.0, symbol="v_ij")
+        return [Stated("fits", [misfit]), Stated("costs", [Minimize(cost)])]
+    assert c is not None
+    cost = cost + 0.5 * held.misfits(c, targets)
+    if held.n_components == 1:
+        cost = _definite(cost, held, targets, nonnegative)
+    return [Stated("costs", [Minimize(cost)])]
 
 
 def _definite(cost: Affine, held: Moments, targets: Array, nonnegative: bool) -> Affine:
@@ -214,6 +192,21 @@ def _definite(cost: Affine, held: Moments, targets: Array, nonnegative: bool) ->
         if least > most:
             found, most = cost + held.nothing(*weights), least
     return found
+
+
+# -- checks ----------------------------------------------------------------------------------------
+
+
+def checked_coefficients(coefficients: Any) -> Array:
+    """The coefficients as an array, the last one not zero."""
+    c = np.atleast_1d(as_numbers("coefficients", coefficients))
+    if c.ndim != 1 or not c.size or not np.all(np.isfinite(c)) or c[-1] == 0.0:
+        raise DataError(
+            "coefficients must be finite numbers c_1, ..., c_D of g(t) = c_1 t + ... + c_D t^D, "
+            f"the last one not zero (leave it out then); they are {coefficients!r}."
+        )
+    _degree(c.size)
+    return c
 
 
 def _degree(degree: int) -> int:
