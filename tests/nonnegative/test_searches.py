@@ -67,10 +67,12 @@ def test_no_factors_from_the_cones_of_a_node_have_less_than_its_bound():
     rng = np.random.default_rng(0)
     V = rng.random((3, 4)) * (rng.random((3, 4)) < 0.7)
     search = _Cones(V, 2)
-    _, node = search.root()
+    node = ((), ())
+    search.bounded(node)
     for _ in range(25):
-        bound, node = list(search.children(node))[rng.integers(2)]
-        W = np.column_stack([search.simplices[s] @ rng.dirichlet(np.ones(3)) for s in node])
+        node = list(search.children(node))[rng.integers(2)]
+        bound = search.bounded(node)
+        W = np.column_stack([search.vertices(s) @ rng.dirichlet(np.ones(3)) for s in node])
         error = sum(nnls(W, column)[1] ** 2 for column in V.T)
         assert bound <= error + 1e-12 * np.sum(V**2)
 

@@ -38,8 +38,8 @@ from sdpdr.families.factor.nonnegative.inputs import (
     require_nonnegative,
     residual,
 )
-from sdpdr.families.factor.nonnegative.search import nonnegative_factors
-from sdpdr.families.factor.nonnegative.truncation import closed_form, eckart_young_bound
+from sdpdr.families.factor.nonnegative.search import factors_found
+from sdpdr.families.factor.nonnegative.truncation import eckart_young_bound
 from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solvers.registry import first_usable
@@ -50,8 +50,6 @@ METHODS = ("auto", "eckart_young", "overlap", "cones")
 _PROGRAM = 60
 # Smaller side, components, and coordinates to branch over, up to which "auto" searches.
 _SIDE, _COMPONENTS, _COORDINATES = 4, 3, 9
-# Starts of coordinate descent, and entries of a matrix up to which they take negligible time.
-_STARTS, _SMALL = 9, 2500
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +225,7 @@ def nmf_bound(
         return bool(upper - max(parts.values()) > tol * norm)
 
     if given is None:
-        offer(*_found(core, inner, seed))
+        offer(*factors_found(core, inner, seed))
     add("eckart_young", eckart_young_bound(V, components), "the singular values beyond the first k")
     dense = not sp.issparse(V)
     small = dense and sum(core.shape) <= _PROGRAM
@@ -267,18 +265,6 @@ def check_method(name: str, method: str, X: Any) -> None:
             f"X is sparse, and {name}={method!r} is proved by dense programs. Pass "
             f"{name}='eckart_young', or X.toarray() if X is small."
         )
-
-
-def _found(V: Matrix, k: int, seed: int) -> tuple[Array, Array]:
-    """Factors in closed form, or by descent."""
-    dense = not sp.issparse(V)
-    if dense and (exact := closed_form(V, k)) is not None:
-        return exact
-    if dense and k == min(V.shape):
-        n, m = V.shape
-        return (np.eye(n), V) if n <= m else (V, np.eye(m))
-    starts = _STARTS if np.prod(V.shape) <= _SMALL else 1
-    return nonnegative_factors(V, k, starts=starts, seed=seed, max_iter=2000)
 
 
 def _overlap(V: Array, k: int, solver: str | Solver, time_limit: float) -> tuple[float, str]:

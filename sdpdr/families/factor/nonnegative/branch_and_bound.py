@@ -27,8 +27,8 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,18 +36,15 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Advised
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
-from sdpdr.families.factor.nonnegative.projection import alternate, project, squared_distances
-from sdpdr.families.factor.nonnegative.truncation import (
-    clipped_svd,
-    closed_form,
-    eckart_young_bound,
-)
+from sdpdr.families.factor.nonnegative.projection import project, squared_distances
+from sdpdr.families.factor.nonnegative.search import factors_found
+from sdpdr.families.factor.nonnegative.truncation import eckart_young_bound
 from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
 
 
@@ -155,7 +152,10 @@ def cone_search(
     """
     V = nonnegative_matrix(X)
     k = number_of_components(k, V.shape, "k")
-    return _Cones(V, k).run(tol, max_nodes, time_limit)
+    if len(V) > V.shape[1]:
+        found = _Cones(V.T, k).run(((),) * k, tol, max_nodes, time_limit)
+        return replace(found, W=found.H.T, H=found.W.T)
+    return _Cones(V, k).run(((),) * k, tol, max_nodes, time_limit)
 
 
 # Free entries of `box_search` beyond which there are too many boxes for any result.
@@ -224,38 +224,33 @@ def box_search(
             f"{free} entries are free, and box_search is for at most {_FREE}. Use cone_search, or "
             "sdpdr.nmf_bound for a bound on larger matrices."
         )
-    return _Boxes(V, k, low, high).run(tol, max_nodes, time_limit)
+    return _Boxes(V, k, low, high).run((), tol, max_nodes, time_limit)
 
 
 class _Search(ABC):
     """Best-first search over nodes; bounds are on the squared error.
 
-    ``heap`` holds the open nodes, ``seen`` all that were ever added, ``discarded`` the least bound
-    of the others; ``least`` is a lower bound on the error that needs no search.
+    A node is hashable. ``cuts`` says where the bounded nodes are cut, and ``least`` is a lower
+    bound on the error that needs no search.
     """
 
     def __init__(self, V: Array, k: int, least: float = 0.0) -> None:
         self.V, self.k, self.norm, self.least = V, k, float(np.linalg.norm(V)), least
         self.best, self.upper = (np.zeros((len(V), k)), np.zeros((k, V.shape[1]))), np.inf
-        self.heap: list[tuple[float, int, Any]] = []
-        self.seen: set[Hashable] = set()
-        self.discarded, self.split = np.inf, 0
+        self.cuts: dict[Any, Any] = {}
+        self.split = 0
 
     @abstractmethod
-    def root(self) -> tuple[float, Hashable]:
-        """The bound of the whole set, and its node; may improve the best factors."""
+    def bounded(self, node: Any) -> float:
+        """A lower bound in a node, whose cut is noted; may improve the best factors."""
 
     @abstractmethod
-    def children(self, node: Any) -> Iterable[tuple[float, Hashable]]:
-        """The parts of a node with their bounds; may improve the best factors."""
+    def children(self, node: Any) -> Iterable[Any]:
+        """Both halves of a node."""
 
     @abstractmethod
     def argument(self, lower: float) -> str:
         """The argument for a lower bound."""
-
-    def factors(self) -> tuple[Array, Array]:
-        """The best factors of the matrix given."""
-        return self.best
 
     def offer(self, W: Array, H: Array) -> None:
         """Keep factors if they are the best so far."""
@@ -263,212 +258,127 @@ class _Search(ABC):
         if error < self.upper:
             self.best, self.upper = (W, H), error
 
-    def bound(self) -> float:
-        """The least bound of any node, open or discarded."""
-        return min(self.heap[0][0] if self.heap else np.inf, self.discarded)
-
-    def run(self, tol: float, max_nodes: int, time_limit: float | None) -> GlobalSearch:
+    def run(self, root: Any, tol: float, max_nodes: int, time_limit: float | None) -> GlobalSearch:
         """Split the node of least bound until the bounds meet or a limit is reached.
 
         An interrupt ends the search as a limit does and leaves the heap complete: a node is removed
-        only after its parts were added.
+        only after its halves were added, and stands before them, whose bounds are no less.
         """
         validate.positive_number("tol", tol)
         validate.positive_integer("max_nodes", max_nodes)
         if time_limit is not None:
             validate.positive_number("time_limit", time_limit)
-        self._push(*self.root())
+        deadline, status = Deadline(time_limit), SearchStatus.CLOSED
+        heap, seen = [(max(self.least**2, self.bounded(root)), 0, root)], {root}
         try:
-            status = self._ended(tol, max_nodes, Deadline(time_limit))
+            while heap[0][0] < max(0.0, np.sqrt(self.upper) - tol * self.norm) ** 2:
+                if self.split >= max_nodes or deadline.is_over():
+                    is_time = self.split < max_nodes
+                    status = SearchStatus.TIME_LIMIT if is_time else SearchStatus.NODE_LIMIT
+                    break
+                bound, _, node = heap[0]
+                for half in self.children(node):
+                    if half not in seen:
+                        heapq.heappush(heap, (max(bound, self.bounded(half)), len(seen), half))
+                        seen.add(half)
+                self.split += 1
+                heapq.heappop(heap)
         except KeyboardInterrupt:
             status = SearchStatus.INTERRUPTED
         upper = float(np.sqrt(self.upper))
-        lower = min(max(self.least, float(np.sqrt(self.bound()))), upper)
+        lower = min(float(np.sqrt(heap[0][0])), upper)
         argument = self.argument(lower)
-        return GlobalSearch(*self.factors(), upper, lower, self.norm, status, self.split, argument)
-
-    def _ended(self, tol: float, last: int, deadline: Deadline) -> SearchStatus:
-        while self.heap and self.heap[0][0] < self._cut(tol):
-            if self.split >= last:
-                return SearchStatus.NODE_LIMIT
-            if deadline.is_over():
-                return SearchStatus.TIME_LIMIT
-            self._split(tol)
-        return SearchStatus.CLOSED
-
-    def _cut(self, tol: float) -> float:
-        """The bound from which on a node cannot hold anything better by more than ``tol``."""
-        return max(0.0, float(np.sqrt(self.upper)) - tol * self.norm) ** 2
-
-    def _split(self, tol: float) -> None:
-        bound, _, node = self.heap[0]
-        parts = list(self.children(node))
-        cut = self._cut(tol)
-        for own, part in parts:
-            # A part has at least its parent's bound, so it stands behind the parent in the heap.
-            least = max(bound, own)
-            if least >= cut:
-                self.discarded = min(self.discarded, least)
-            else:
-                self._push(least, part)
-        self.split += 1
-        heapq.heappop(self.heap)
-
-    def _push(self, bound: float, node: Hashable) -> None:
-        # A node counts as seen only once it is in the heap, so an interrupt in between is harmless.
-        if node not in self.seen:
-            heapq.heappush(self.heap, (bound, len(self.seen), node))
-            self.seen.add(node)
-
-
-# Random starts of a cone search, and rounds of alternation from each.
-_STARTS, _ROUNDS = 20, 30
+        return GlobalSearch(*self.best, upper, lower, self.norm, status, self.split, argument)
 
 
 class _Cones(_Search):
-    """Simplices by number, with the squared lengths of their edges, and their halves by edge.
-
-    A node is the sorted tuple of the simplices of all components.
-    """
+    """A node has a simplex for each component, in order; a simplex is the cuts that lead to it."""
 
     def __init__(self, V: Array, k: int) -> None:
-        self.transposed = V.shape[0] > V.shape[1]
-        V = V.T if self.transposed else V
         super().__init__(V, k, eckart_young_bound(V, k))
-        n = len(V)
-        self.edges = np.triu_indices(n, 1) if n > 1 else (np.zeros(1, int), np.zeros(1, int))
-        self.simplices: list[Array] = []
-        self.lengths: list[Array] = []
-        self._add(np.eye(n))
-        self.halves: dict[tuple[int, int], tuple[int, int]] = {}
-        self.cuts: dict[tuple[int, ...], tuple[int, int]] = {}
-
-    def factors(self) -> tuple[Array, Array]:
-        W, H = self.best
-        return (H.T, W.T) if self.transposed else (W, H)
+        self.edges = np.triu_indices(len(V), min(1, len(V) - 1))
+        self.known: dict[tuple[Any, ...], Array] = {(): np.eye(len(V))}
+        self.offer(*factors_found(V, k, 0))
 
     def argument(self, lower: float) -> str:
         if lower <= self.least:
             return "the singular values beyond the first k"
         return f"distances from the cones of {self.split} split nodes"
 
-    def root(self) -> tuple[float, tuple[int, ...]]:
-        V, k, rng = self.V, self.k, np.random.default_rng(0)
-        self.offer(*(closed_form(V, k) or alternate(V, clipped_svd(V, k)[0], _ROUNDS)))
-        for _ in range(_STARTS):
-            self.offer(*alternate(V, rng.dirichlet(np.ones(len(V)), k).T, _ROUNDS))
-        node = (0,) * k
-        self._bound_of(node)
-        return self.least**2, node
+    def vertices(self, simplex: tuple[Any, ...]) -> Array:
+        """The vertices of a simplex, as columns."""
+        if simplex not in self.known:
+            *cuts, (edge, end) = simplex
+            half = self.vertices(tuple(cuts)).copy()
+            half[:, edge[end]] = half[:, edge].mean(axis=1)
+            self.known[simplex] = half
+        return self.known[simplex]
 
-    def children(self, node: tuple[int, ...]) -> Iterable[tuple[float, tuple[int, ...]]]:
+    def children(self, node: Any) -> Iterable[Any]:
+        """Both halves of the simplex that is cut in the middle of an edge."""
         simplex, edge = self.cuts[node]
-        position = node.index(simplex)
-        for half in self._halves_of(simplex, edge):
-            part = tuple(sorted((*node[:position], half, *node[position + 1 :])))
-            yield self._bound_of(part), part
+        others = list(node)
+        others.remove(simplex)
+        for end in (0, 1):
+            yield tuple(sorted([*others, (*simplex, (edge, end))]))
 
-    def _bound_of(self, node: tuple[int, ...]) -> float:
-        """A bound on the squared error in a node; also chooses where to cut the node."""
+    def bounded(self, node: Any) -> float:
         simplices = list(dict.fromkeys(node))
-        vertices = np.hstack([self.simplices[s] for s in simplices])
-        coefficients = project(vertices, self.V)
-        self.cuts[node] = self._cut_of(simplices, np.split(coefficients, len(simplices)))
-        return float(squared_distances(vertices, self.V, coefficients).sum())
+        vertices = [self.vertices(simplex) for simplex in simplices]
+        generators = np.hstack(vertices)
+        coefficients = project(generators, self.V)
+        shares = np.split(coefficients, len(simplices))
+        spreads = [self._spread(*each) for each in zip(vertices, shares, strict=True)]
+        which = int(np.argmax([spread.max() for spread in spreads]))
+        edge = int(np.argmax(spreads[which]))
+        self.cuts[node] = simplices[which], tuple(int(ends[edge]) for ends in self.edges)
+        return float(squared_distances(generators, self.V, coefficients).sum())
 
-    def _cut_of(self, simplices: list[int], shares: list[Array]) -> tuple[int, int]:
-        """The simplex and edge along which the columns of V use points furthest apart.
+    def _spread(self, vertices: Array, share: Array) -> Array:
+        """How far apart the points lie, along each edge, that columns of V use of a simplex.
 
         The variance of points P c is minus the sum over edges of the covariance of the two
-        coordinates times the squared length.
+        coordinates times the squared length. If there is none, the longest edge has the most.
         """
-        best, cut = NEGLIGIBLE * self.norm**2, None
-        for simplex, share in zip(simplices, shares, strict=True):
-            spread = self.lengths[simplex] * _covariances(share, self.edges)
-            edge = int(np.argmax(spread))
-            if spread[edge] > best:
-                best, cut = spread[edge], (simplex, edge)
-        if cut is not None:
-            return cut
-        # No spread: cut the longest edge.
-        longest = max(simplices, key=lambda simplex: float(self.lengths[simplex].max()))
-        return longest, int(np.argmax(self.lengths[longest]))
-
-    def _add(self, simplex: Array) -> None:
         i, j = self.edges
-        self.simplices.append(simplex)
-        self.lengths.append(np.sum((simplex[:, i] - simplex[:, j]) ** 2, axis=0))
-
-    def _halves_of(self, number: int, edge: int) -> tuple[int, int]:
-        """Both halves of a simplex, cut in the middle of an edge."""
-        if (number, edge) not in self.halves:
-            simplex = self.simplices[number]
-            ends = self.edges[0][edge], self.edges[1][edge]
-            middle = (simplex[:, ends[0]] + simplex[:, ends[1]]) / 2.0
-            first = len(self.simplices)
-            for vertex in ends:
-                half = simplex.copy()
-                half[:, vertex] = middle
-                self._add(half)
-            self.halves[number, edge] = (first, first + 1)
-        return self.halves[number, edge]
-
-
-def _covariances(share: Array, edges: tuple[Index, Index]) -> Array:
-    """Minus the covariances of the barycentric coordinates, columns weighted by their squares."""
-    mass = share.sum(axis=0)
-    used = mass > 0.0
-    coordinates, weights = share[:, used] / mass[used], mass[used] ** 2
-    if not weights.size:
-        return np.zeros(edges[0].size)
-    away = coordinates - (coordinates @ weights / weights.sum())[:, None]
-    i, j = edges
-    return np.asarray(-np.sum(weights * away[i] * away[j], axis=1))
+        lengths = np.sum((vertices[:, i] - vertices[:, j]) ** 2, axis=0)
+        mass = share.sum(axis=0)
+        coordinates = share / np.where(mass > 0.0, mass, 1.0)
+        mean = coordinates @ mass**2 / max(float(mass @ mass), np.finfo(float).tiny)
+        away = (coordinates - mean[:, None]) * mass
+        negligible = NEGLIGIBLE * self.norm**2
+        return np.maximum(-np.sum(away[i] * away[j], axis=1), negligible) * lengths
 
 
 class _Boxes(_Search):
-    """Boxes of logarithms by number, with the minimizer found of the convex function on each."""
+    """A node is the cuts that lead to a box of logarithms: the entry, and which half."""
 
     def __init__(self, V: Array, k: int, low: float, high: float) -> None:
         super().__init__(V, k)
-        self.limits = f"[{low:g}, {high:g}]"
-        entries = sum(V.shape) * k
-        lower, upper = np.full(entries, np.log(low)), np.full(entries, np.log(high))
-        lower[:k] = upper[:k] = 0.0  # the first row of W
-        self.boxes = [(lower, upper)]
-        self.lowest: dict[int, Array] = {}
+        self.low, self.high = low, high
 
     def argument(self, lower: float) -> str:
-        return f"chords on the boxes of {self.split} split nodes, for entries in {self.limits}"
+        limits = f"[{self.low:g}, {self.high:g}]"
+        return f"chords on the boxes of {self.split} split nodes, for entries in {limits}"
 
-    def root(self) -> tuple[float, int]:
-        return self._relaxed(0), 0
-
-    def children(self, node: int) -> Iterable[tuple[float, int]]:
+    def children(self, node: Any) -> Iterable[Any]:
         """Both halves of a box, cut in the middle of the side where the chords are worst."""
-        lower, upper = self.boxes[node]
-        at = self._worst(lower, upper, self.lowest[node])
-        middle = (lower[at] + upper[at]) / 2.0
-        for low, high in ((lower[at], middle), (middle, upper[at])):
-            half = lower.copy(), upper.copy()
-            half[0][at], half[1][at] = low, high
-            self.boxes.append(half)
-            number = len(self.boxes) - 1
-            yield self._relaxed(number), number
+        return [(*node, (self.cuts[node], end)) for end in (0, 1)]
 
-    def _relaxed(self, number: int) -> float:
-        """A lower bound on the squared error in a box; may improve the best factors."""
-        lower, upper = self.boxes[number]
-        slope, level = self._chords(lower, upper)
+    def bounded(self, node: Any) -> float:
+        lower, upper = self._box(node)
+        least, most = self._sums(lower), self._sums(upper)
+        width = most - least
+        secant = (np.exp(most) - np.exp(least)) / np.maximum(width, ROUNDING)
+        slope = np.where(width > ROUNDING, secant, np.exp(most))
+        V = self.V[:, None]
 
         def below(x: Array) -> tuple[float, Array]:
-            w, h = self._parts(x)
-            exps = np.exp(w[:, :, None] + h[None])
-            fit = exps.sum(axis=1)
-            straight = slope * (w[:, :, None] + h[None]) + level
-            value = self.norm**2 + np.sum(fit**2) - 2.0 * np.sum(self.V[:, None] * straight)
-            slopes = 2.0 * fit[:, None] * exps - 2.0 * self.V[:, None] * slope
-            return float(value), np.concatenate([slopes.sum(2).ravel(), slopes.sum(0).ravel()])
+            """The convex function F, and its gradient."""
+            exps, chords = self._exponentials(x), np.exp(least) + slope * (self._sums(x) - least)
+            fit = exps.sum(axis=1, keepdims=True)
+            value = self.norm**2 + np.sum(fit**2) - 2.0 * np.sum(V * chords)
+            return float(value), _by_entry(2.0 * fit * exps - 2.0 * V * slope)
 
         found = minimize(
             below, (lower + upper) / 2.0, jac=True, method="L-BFGS-B",
@@ -476,31 +386,38 @@ class _Boxes(_Search):
             options={"maxiter": 200, "ftol": 1e-13, "gtol": 1e-9},
         )  # fmt: skip
         x = np.clip(found.x, lower, upper)
-        self.lowest[number] = x
-        w, h = self._parts(x)
-        self.offer(np.exp(w), np.exp(h))
+        self.offer(*(np.exp(part) for part in self._parts(x)))
+        chords = np.exp(least) + slope * (self._sums(x) - least)
+        excess = np.maximum(
+            _by_entry(V * (chords - self._exponentials(x))), ROUNDING * self.norm**2
+        )
+        self.cuts[node] = int(np.argmax(excess * (upper - lower)))
         value, gradient = below(x)
-        least = np.minimum(gradient * (lower - x), gradient * (upper - x))
-        return max(0.0, value + float(least.sum()))
+        change = np.minimum(gradient * (lower - x), gradient * (upper - x))
+        return max(0.0, value + float(change.sum()))
+
+    def _box(self, node: Any) -> tuple[Array, Array]:
+        entries = sum(self.V.shape) * self.k
+        sides = np.full(entries, np.log(self.low)), np.full(entries, np.log(self.high))
+        for side in sides:
+            side[: self.k] = 0.0  # the first row of W
+        for entry, end in node:
+            sides[end][entry] = (sides[0][entry] + sides[1][entry]) / 2.0
+        return sides
 
     def _parts(self, x: Array) -> tuple[Array, Array]:
         n, m = self.V.shape
         return x[: n * self.k].reshape(n, self.k), x[n * self.k :].reshape(self.k, m)
 
-    def _chords(self, lower: Array, upper: Array) -> tuple[Array, Array]:
-        """Slopes and levels of the chords of the exponentials of all sums w + h."""
-        (w, h), (v, g) = self._parts(lower), self._parts(upper)
-        least, most = w[:, :, None] + h[None], v[:, :, None] + g[None]
-        width = most - least
-        secant = (np.exp(most) - np.exp(least)) / np.maximum(width, ROUNDING)
-        slope = np.where(width > ROUNDING, secant, np.exp(most))
-        return slope, np.exp(least) - slope * least
-
-    def _worst(self, lower: Array, upper: Array, x: Array) -> int:
-        """The logarithm in whose sums the chords lie furthest above the exponentials."""
-        slope, level = self._chords(lower, upper)
+    def _sums(self, x: Array) -> Array:
+        """All w + h, of shape (n, k, m)."""
         w, h = self._parts(x)
-        sums = w[:, :, None] + h[None]
-        excess = self.V[:, None] * (slope * sums + level - np.exp(sums))
-        share = np.concatenate([excess.sum(2).ravel(), excess.sum(0).ravel()])
-        return int(np.argmax(np.maximum(share, ROUNDING * self.norm**2) * (upper - lower)))
+        return np.asarray(w[:, :, None] + h[None])
+
+    def _exponentials(self, x: Array) -> Array:
+        return np.asarray(np.exp(self._sums(x)))
+
+
+def _by_entry(values: Array) -> Array:
+    """Sums of values of shape (n, k, m) over the products of each entry of W, then of H."""
+    return np.concatenate([values.sum(axis=2).ravel(), values.sum(axis=0).ravel()])

@@ -50,15 +50,6 @@ def squared_distances(generators: Array, points: Array, coefficients: Array) -> 
     return np.asarray(np.maximum(bounds, 0.0))
 
 
-def alternate(V: Array, W: Array, steps: int) -> tuple[Array, Array]:
-    """W and H after alternating exact least squares; the error never rises."""
-    H = project(W, V)
-    for _ in range(steps):
-        W = project(H.T, V.T).T
-        H = project(W, V)
-    return W, H
-
-
 @checks_keywords
 def hoyer(X: ArrayLike, axis: int | None = 0) -> Array:
     r"""Hoyer's measure of sparsity, :math:`(\sqrt p - |x|_1/|x|_2)/(\sqrt p - 1)` of p numbers.

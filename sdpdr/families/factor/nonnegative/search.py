@@ -12,14 +12,29 @@ from sklearn.exceptions import ConvergenceWarning
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.families.factor.nonnegative.inputs import norm_of, residual
 from sdpdr.families.factor.nonnegative.least_squares import fit_factors
+from sdpdr.families.factor.nonnegative.truncation import closed_form
 
 # Entries of both factors up to which all starts are taken to their end.
 SMALL = 1500
+# Starts of coordinate descent, and entries of a matrix up to which they take negligible time.
+_STARTS, _SMALL = 9, 2500
 # Relative error of a descent up to which an exact factorization may be near. On matrices that have
 # one, of 5 to 60 rows, successful starts were within .087.
 _PERHAPS = 0.1
 # Iterations of a short descent, and the decrease of its gradient; the rest lowers it as much again.
 _SHORT, _DECREASE = 200, 1e-4
+
+
+def factors_found(V: Matrix, k: int, seed: int) -> tuple[Array, Array]:
+    """Nonnegative factors of about the least error: in closed form, or of several starts."""
+    if not sp.issparse(V):
+        if (exact := closed_form(V, k)) is not None:
+            return exact
+        if k == min(V.shape):
+            n, m = V.shape
+            return (np.eye(n), V) if n <= m else (V, np.eye(m))
+    starts = _STARTS if np.prod(V.shape) <= _SMALL else 1
+    return nonnegative_factors(V, k, starts=starts, seed=seed, max_iter=2000)
 
 
 def nonnegative_factors(
