@@ -7,6 +7,8 @@ out where they follow from them exactly, in rational arithmetic.
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -56,7 +58,7 @@ class Equations:
         empty = np.diff(E.indptr) == 0
         if np.any(f[empty]) or np.any(vague[empty]):
             raise UnprovedError("an equation reads 0 = 1")
-        self._E, self._f, self._data, self._vague = E, f, data, vague > 0.0
+        self._E, self._f, self._D, self._data, self._vague = E, f, D, data, vague > 0.0
         kept = self._set_aside(D, np.flatnonzero(~empty))
         self._solver = self._inverse(kept, D)
         if kept.size and self._solver is None:
@@ -123,6 +125,17 @@ class Equations:
     def rows(self) -> Index:
         """Rows that the others follow from."""
         return np.sort(np.concatenate([self._kept, self._own, self._says_zero]))
+
+    def sharper(self) -> Equations | None:
+        """The same with smaller radii, by a factorization that takes longer; None without one."""
+        if not isinstance(self._solver, Gram):
+            return None
+        solver = Orthogonal(chosen_rows(self._E, self._kept), self._D, self._radii(self._kept))
+        if not solver.shows:
+            return None
+        found = copy(self)
+        found._solver = solver
+        return found
 
     def near(self, y: Array) -> tuple[Array, Array]:
         """A point, and the radius of a box around it, with an exact solution in that box.

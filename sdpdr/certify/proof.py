@@ -92,6 +92,10 @@ class Statement:
     def _equations(self) -> Equations:
         return Equations(self.E, self.f, self.squares, self.radii)
 
+    @cached_property
+    def _sharper(self) -> Equations | None:
+        return self._equations.sharper()
+
     @property
     def _what(self) -> str:
         return "the point" if self.side == VALUE else "the multipliers"
@@ -109,12 +113,25 @@ class Statement:
         UnprovedError
         """
         y, radius = self._equations.near(y)
-        middle, around = self.box(y, radius)
-        if self.contain(middle, _beyond(around) if strictly else around):
-            return self._proved(inner(self.cost, y, radius, self.radii_of_cost)[1], y)
+        found = self._in_box(y, radius, strictly=strictly)
+        if found is None and self._is_inside(y) and self._sharper is not None:
+            found = self._in_box(*self._sharper.near(y), strictly=strictly)
+        if found is not None:
+            return found
         if in_box or strictly:
             raise UnprovedError(f"the box around {self._what} leaves the cone")
         return self._proved(self.stretched(y), y)
+
+    def _in_box(self, y: Array, radius: Array, *, strictly: bool) -> Proved | None:
+        """What is proved if the cones hold a box; inside of them, where that is asked for."""
+        middle, around = self.box(y, radius)
+        if not self.contain(middle, _beyond(around) if strictly else around):
+            return None
+        return self._proved(inner(self.cost, y, radius, self.radii_of_cost)[1], y)
+
+    def _is_inside(self, y: Array) -> bool:
+        """Whether the cones hold a point, though perhaps no box around it."""
+        return self.contain(*self.box(y, np.zeros_like(y)))
 
     def at(self, y: Array) -> Proved:
         """The number of y itself, where it satisfies all equations exactly, and lies in the cones.

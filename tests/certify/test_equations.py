@@ -152,6 +152,21 @@ def test_rows_next_to_each_other_are_solved_within_the_radius(apart):
     assert radius.max() < 1e-2
 
 
+def test_a_sharper_radius_holds_the_exact_solution_too():
+    """Where two rows see next to the same large entries, and differ in signs of tiny ones."""
+    E = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, -1.0]])
+    f, D = np.array([0.3, 0.3 + 1e-9]), np.array([1.0, 1.0, 1e-16])
+    equations = Equations(sp.csr_array(np.hstack([E, E])), f, np.concatenate([D, D]))
+    sharper = equations.sharper()
+    assert sharper is not None
+    assert sharper.sharper() is None
+    wide, narrow = (one.near(np.full(6, 0.1)) for one in (equations, sharper))
+    solution = nearest(np.hstack([E, E]), f, narrow[0], np.concatenate([D, D]))
+    for found, at, around in zip(solution, exact(narrow[0]), exact(narrow[1]), strict=True):
+        assert abs(found - at) <= around
+    assert np.max(narrow[1]) < 1e-3 * np.max(wide[1])
+
+
 @pytest.mark.parametrize("kind", [Gram, Orthogonal])
 def test_an_inverse_shows_nothing_of_dependent_or_rounded_rows(kind):
     rows = sp.csr_array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
