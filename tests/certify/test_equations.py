@@ -155,7 +155,7 @@ def test_rows_next_to_each_other_are_solved_within_the_radius(apart):
 def test_a_sharper_radius_holds_the_exact_solution_too():
     """Where two rows see next to the same large entries, and differ in signs of tiny ones."""
     E = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, -1.0]])
-    f, D = np.array([0.3, 0.3 + 1e-9]), np.array([1.0, 1.0, 1e-16])
+    f, D = np.array([0.3, 0.3 + 1e-9]), np.array([1.0, 1.0, 1e-12])
     equations = Equations(sp.csr_array(np.hstack([E, E])), f, np.concatenate([D, D]))
     sharper = equations.sharper()
     assert sharper is not None
