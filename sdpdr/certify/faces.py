@@ -109,6 +109,11 @@ def _vanishing(V: Array) -> sp.csr_array:
     return forms(sp.csr_array(V.T)[rows], sp.csr_array(sp.eye_array(n))[columns])[0]
 
 
+def _numbers(T: sp.csr_array) -> Images:
+    """Images that are to be 0 or more."""
+    return [(NONNEGATIVE, 1.0, T)]
+
+
 def face_of(part: Part, v: Array, side: str, least: float, off: float = _OFF) -> Face | None:
     """The face that v lies inside of: of the dual cone (primal side), or of the cone (dual side).
 
@@ -119,7 +124,7 @@ def face_of(part: Part, v: Array, side: str, least: float, off: float = _OFF) ->
     if part.kind == NONNEGATIVE:
         eye = sp.csr_array(sp.eye_array(v.size))
         some, rest = np.flatnonzero(v > least), np.flatnonzero(v <= least)
-        inside, left = [(NONNEGATIVE, 1.0, eye[some])], [(NONNEGATIVE, 1.0, eye[rest])]
+        inside, left = _numbers(eye[some]), _numbers(eye[rest])
         return Face(inside, eye[rest], left, eye[some])
     eye, nothing = sp.csr_array(sp.eye_array(v.size)), sp.csr_array((0, v.size))
     if np.max(np.abs(v)) < least:
@@ -175,7 +180,7 @@ def _face_of_second_order(
     ray = sp.csr_array(np.sign(bases[0][0, 0]) * bases[0].T)
     across = sp.csr_array(bases[1].T)
     opposite = eye[[0]] if side == PRIMAL else sp.csr_array(ray @ J)
-    inside, left = [(NONNEGATIVE, 1.0, ray)], [(NONNEGATIVE, 1.0, opposite)]
+    inside, left = _numbers(ray), _numbers(opposite)
     return Face(inside, across, left, sp.csr_array(across @ J))
 
 
@@ -191,6 +196,6 @@ def _face_of_exponential(v: Array, side: str, least: float) -> Face | None:
         rows = [1] if big[2] else [1, 2]
     else:
         return None
-    inside = [(NONNEGATIVE, 1.0, flip[np.flatnonzero(big)])]
+    inside, left = _numbers(flip[np.flatnonzero(big)]), _numbers(flip[rows])
     zero = eye[[1, 2]] if big[2] else eye[[1]]
-    return Face(inside, flip[np.flatnonzero(~big)], [(NONNEGATIVE, 1.0, flip[rows])], zero)
+    return Face(inside, flip[np.flatnonzero(~big)], left, zero)

@@ -174,14 +174,25 @@ def congruence(V: Matrix) -> tuple[sp.csr_array, sp.csr_array | None]:
 
 
 def rounded(
-    T: Matrix, A: Matrix, radius: Matrix | None
+    T: Matrix, A: Matrix, radius: Matrix | None = None, *, of_first: Matrix | None = None
 ) -> tuple[sp.csr_array, sp.csr_array | None]:
-    """T A for every A within a radius, as `product`."""
+    """T A for every A within a radius, and every T within its own, as `product`.
+
+    Examples
+    --------
+    >>> one, tenth = sp.csr_array([[1.0]]), sp.csr_array([[0.1]])
+    >>> rounded(3.0 * one, 2.0 * one, tenth, of_first=tenth)[1].toarray().round(9)
+    array([[0.51]])
+    """
     found, around = product(T, A)
-    if radius is None:
-        return found, added(around)
-    size = abs(sp.csr_array(T))
-    return found, added(around, size @ radius * (1.0 + gamma(longest_row(size))))
+    size, parts = abs(sp.csr_array(T)), [around]
+    if of_first is not None:
+        size = sp.csr_array(size + of_first)
+        parts.append(of_first @ abs(A))
+    if radius is not None:
+        parts.append(size @ radius)
+    spread = 1.0 + gamma(longest_row(size))
+    return found, added(*(None if one is None else one * spread for one in parts))
 
 
 def exact_residual(b: Array, A: Matrix, x: Array) -> tuple[Array, Array]:

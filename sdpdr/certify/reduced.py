@@ -17,7 +17,7 @@ from sdpdr.certify.exposing import Exposed, Image, exposing, of_images, ray, sta
 from sdpdr.certify.faces import DUAL, PRIMAL
 from sdpdr.certify.flat import SEMIDEFINITE, Answer, Around, Behind, FlatProgram, Piece, build
 from sdpdr.certify.margin import Oracle
-from sdpdr.certify.products import congruence, rounded
+from sdpdr.certify.products import apart, beside, congruence, rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,19 +191,12 @@ def substituted(
     own : mapping from the first row of a cone to a sparse array
         Its rows in terms of u, right sides zero, where they are known without a product.
     """
-    T = sp.csr_array(S.T)
+    # Right sides stay, in a last column.
+    both = sp.csr_array(sp.block_diag([S, 1.0]))
 
     def through(A: Matrix, b: Array, radii: Matrix | None) -> Image:
-        found, around = rounded(T, A.T, None if radii is None else radii[:, :-1].T)
-        if radii is not None:
-            around = sp.csr_array((T.shape[0], A.shape[0])) if around is None else around
-            return sp.csr_array(found.T), b, sp.csr_array(sp.hstack([around.T, radii[:, [-1]]]))
-        nothing = sp.csr_array((A.shape[0], 1))
-        return (
-            sp.csr_array(found.T),
-            b,
-            None if around is None else sp.csr_array(sp.hstack([around.T, nothing])),
-        )
+        found, around = rounded(beside(A, b), both, of_first=radii)
+        return (*apart(found), around)
 
     pieces = [
         Piece(kind, size, own[part.rows[0]], b, units=units)

@@ -30,7 +30,7 @@ from sdpdr.certify.flat import (
     Part,
     together,
 )
-from sdpdr.certify.products import added, apart, beside, congruence, product, rounded
+from sdpdr.certify.products import apart, beside, congruence, rounded
 from sdpdr.certify.units import Units
 from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import svec_size, upper_triangle
@@ -43,14 +43,8 @@ from sdpdr.program.sdp import SDP, remembered
 
 def _moved_to_face(read: Rounded, face: _Face | None) -> Rounded:
     """Coefficients of a matrix as those of T, where it is V T V^T."""
-    if face is None:
-        return read
     rows, radii = read
-    found, around = product(rows, face.image)
-    size = abs(rows) if radii is None else sp.csr_array(abs(rows) + radii)
-    of_face = None if face.radii is None else size @ face.radii
-    of_rows = None if radii is None else radii @ abs(face.image)
-    return found, added(around, of_face, of_rows)
+    return read if face is None else rounded(rows, face.image, face.radii, of_first=radii)
 
 
 @dataclass(frozen=True, eq=False)
