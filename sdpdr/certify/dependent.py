@@ -205,13 +205,12 @@ def _small_fractions(numbers: Array) -> tuple[Array, Array]:
     for _ in range(_CONVERGENTS):
         off = np.abs(above[0] - numbers * below[0])
         is_open = off > _OFF * size * below[0]
-        is_open |= below[0] == 0.0
         whole = np.floor(rest)
         for part in (above, below):
             part[:] = np.where(is_open, (whole * part[0] + part[1], part[0]), part)
         rest = 1.0 / np.maximum(rest - whole, _OFF**2)
     is_near = np.abs(above[0] - numbers * below[0]) <= _OFF * size * below[0]
-    is_small = (below[0] > 0.0) & (below[0] <= _DENOMINATOR)
+    is_small = below[0] <= _DENOMINATOR
     return np.where(is_near & is_small, above[0], np.inf), np.where(is_small, below[0], 1.0)
 
 

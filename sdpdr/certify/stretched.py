@@ -129,14 +129,17 @@ class Stretched:
             weight = np.where(i == j, 1.0, 2.0)
             if not UP * np.sqrt(float(weight @ reach[columns] ** 2)) <= 0.5:
                 return False
-            size = np.abs(L) @ np.abs(L).T
-            blur = float(gamma(L.shape[0] + 4)) * size
+            left, blur = _half(_matrix(part, self._x[columns]), L)
             if self._around is not None:
                 blur = blur + _matrix(part, 1.01 * (self._around @ reach)[columns])
-            left = _matrix(part, self._x[columns]) - 0.5 * (L @ L.T)
             if not are_positive_definite(left[None], UP * blur[None]):
                 return False
         return True
+
+
+def _half(X: Array, L: Array) -> tuple[Array, Array]:
+    """What half of L L^T leaves of X, which has about that size, and how it is rounded."""
+    return X - 0.5 * (L @ L.T), float(gamma(L.shape[0] + 4)) * (np.abs(L) @ np.abs(L).T)
 
 
 def _own(program: FlatProgram, part: Part) -> Index | None:

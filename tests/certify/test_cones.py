@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -338,10 +339,11 @@ def test_scales_beyond_squares_are_no_obstacle():
 
 def test_points_of_the_boundary_are_in_a_second_order_cone_by_exact_arithmetic_alone():
     cone, nothing = SecondOrder(1, 3), np.zeros((1, 3))
-    for unit in (2.0**-40, 1.0, 2.0**40):
-        assert cone.contains(unit * np.array([[5.0, 3.0, -4.0]]), nothing)
+    for unit, one, other in itertools.product((2.0**-40, 1.0, 2.0**40), (3.0, -3.0), (4.0, -4.0)):
+        for head in (5.0, -5.0):
+            point = unit * np.array([[head, one, other]])
+            assert cone.contains(point, nothing) == (head > 0.0)
     assert not cone.contains(np.array([[5.0, 3.0, -4.0]]), np.full((1, 3), 1e-300))
-    assert not cone.contains(np.array([[-5.0, 3.0, -4.0]]), nothing)
     assert not cone.contains(np.array([[5.0, 3.0, np.nextafter(4.0, 5.0)]]), nothing)
     # 3e-170 and 4e-170 have no squares, and 5e-170 is not shown to be their length.
     assert not cone.contains(1e-170 * np.array([[5.0, 3.0, 4.0]]), nothing)

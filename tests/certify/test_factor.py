@@ -231,7 +231,8 @@ def test_slopes_are_differences(name):
     assert jacobian(linear_map, R) @ D.ravel() * 2.0 == pytest.approx(change, abs=1e-12)
 
 
-def test_rounding_of_residuals_and_slopes_counts(monkeypatch):
+@pytest.mark.parametrize("missed", [0.0, 1e-3])
+def test_rounding_of_residuals_and_slopes_counts(missed, monkeypatch):
     """The radius is no less than what is missed at most; slopes that may vanish prove nothing."""
     variables = (PsdVariable("X", 2), VectorVariable("z", 1, True))
     side = {"X": Diagonal(2), "z": VectorMap(np.ones((2, 1)))}
@@ -243,11 +244,12 @@ def test_rounding_of_residuals_and_slopes_counts(monkeypatch):
         )
 
     with monkeypatch.context() as patch:
-        patch.setattr(factor._System, "_missed", lambda _: (np.zeros(2), np.full(2, 1e-3)))
+        patch.setattr(factor._System, "_missed", lambda _: (np.full(2, missed), np.full(2, 1e-3)))
         exact, doubtful = system(), system()
         assert exact.is_solved(Effort())
         # The step from both rows' radii, against slopes of two and of a unit of the scalar.
-        assert 1e-3 * np.sqrt(2.0) / 2.5 <= exact.far <= 1e-2
+        off = missed + 1e-3
+        assert off * np.sqrt(2.0) / 2.5 <= exact.far <= 10.0 * off
         doubtful.z[:] = 1e-9
         assert not doubtful.is_solved(Effort())
     J, errors = system()._slopes()

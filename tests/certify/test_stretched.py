@@ -15,7 +15,7 @@ from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.flat import NONNEGATIVE, SEMIDEFINITE, Around, Piece, build
 from sdpdr.certify.proof import value_proof
 from sdpdr.certify.standard import standard
-from sdpdr.certify.stretched import Stretched
+from sdpdr.certify.stretched import Stretched, _half
 from sdpdr.solvers.flat import ask_clarabel
 from sdpdr.testing import planted
 
@@ -166,6 +166,19 @@ def test_matrices_stay_inside_up_to_half_of_their_own_size():
             reach = np.zeros(x.size)
             reach[place] = share * most
             assert found._stay_inside(reach) == stays
+
+
+@pytest.mark.parametrize("order", [1, 3, 6])
+def test_rounding_of_half_of_a_matrix_is_known(order):
+    rng, worst = np.random.default_rng(order), 0.0
+    for _ in range(50):
+        L = np.tril(rng.normal(size=(order, order))) * 10.0 ** rng.integers(-3, 3, (order, 1))
+        X = L @ L.T
+        left, blur = _half(X, L)
+        off = abs(fractions(X) - fractions(L) @ fractions(L).T / 2 - fractions(left))
+        assert np.all(off <= fractions(blur))
+        worst = max(worst, np.max(blur / np.sqrt(np.outer(X.diagonal(), X.diagonal()))))
+    assert 2.0**-53 < worst <= 2 * (order + 4) * 2.0**-53
 
 
 def test_rounding_of_the_metric_is_known():
