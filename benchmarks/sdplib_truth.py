@@ -31,8 +31,9 @@ import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.errors import NotAcceptedError
 from sdpdr.program import SDP, read_sdpa
+from sdpdr.program.work import sizes
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.possible import CHORDAL, sizes
+from sdpdr.solving.possible import CHORDAL
 
 TOL = 1e-6
 SHIFT = 1.0

@@ -31,23 +31,6 @@ from sdpdr.linalg.outer import Outer
 from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP, remembered
 
-# Numbers of points and multipliers up to which no reduction makes up for the time that it takes,
-# on some forty problem cards.
-_TINY_SIZE = 100
-
-
-def is_tiny(sdp: SDP) -> bool:
-    """Whether a program is best solved in the form in which it is proved.
-
-    Examples
-    --------
-    >>> from sdpdr import graphs, methods
-    >>> [is_tiny(methods.mvu(graphs.path([1.0] * n)).to_sdp()) for n in (4, 40)]
-    [True, False]
-    """
-    points = sum(v.size for v in sdp.variables)
-    return points + sdp.n_rows + sum(lmi.constant.size for lmi in sdp.lmis) <= _TINY_SIZE
-
 
 @remembered
 def gap_scale(sdp: SDP) -> float:

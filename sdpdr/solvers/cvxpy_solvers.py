@@ -16,7 +16,7 @@ import numpy as np
 from sdpdr.base.deadline import Deadline
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.sizes import is_tiny
+from sdpdr.program.work import is_tiny
 from sdpdr.solvers.base import Outcome, Progress
 from sdpdr.solvers.conic import ConicForm, solve_tiny
 from sdpdr.solvers.cvxpy_solver import CvxpySolver

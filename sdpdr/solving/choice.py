@@ -23,8 +23,9 @@ from typing import TypeAlias
 
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError, UnknownNameError
 from sdpdr.program.sdp import SDP, remembered
-from sdpdr.program.sizes import is_tiny, require_admissible
+from sdpdr.program.sizes import require_admissible
 from sdpdr.program.standard import equality_rows
+from sdpdr.program.work import is_tiny, sizes
 from sdpdr.reduce import Composed, Dedupe
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.lowrank.descent.spheres import Spheres
@@ -35,7 +36,7 @@ from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.candidate import Candidate, configure, reductions_for
 from sdpdr.solving.options import PlanOptions
-from sdpdr.solving.possible import CHORDAL, factor_work, sizes, why_not
+from sdpdr.solving.possible import CHORDAL, factor_work, why_not
 
 # Multiplications of an interior-point step up to which the method comes before `lowrank` (less than
 # a second), and up to which it is a candidate at all.

@@ -1,15 +1,13 @@
-"""Sizes of a program, and which solver can take it in which form."""
+"""Which solver can take a program in which form, and the work of a step of `lowrank`."""
 
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass
 from math import inf
 
-from sdpdr.linalg.svec import svec_size
 from sdpdr.linalg.walks import BROAD
-from sdpdr.program.arrows import arrow_labels, is_seen_as_arrow
 from sdpdr.program.sdp import SDP, remembered
+from sdpdr.program.work import sizes
 from sdpdr.reduce.chordal_pattern import find_trees, long_rows
 from sdpdr.reduce.face import Face
 from sdpdr.solvers.base import Solver
@@ -24,74 +22,9 @@ CHORDAL = ("chordal", "chordal-lmi")
 # Order of matrices, and rows for each of it, beyond which cliques take longer to find than to do
 # without them.
 _PATTERN, _CROWDED = 20_000, 50
-# Multiplications in the time that the calls in a step of a dense method take, which Clarabel,
-# whose answers take longer to prove, must save to come first.
-_DENSE_STEP_CALLS = 5e5
-# The same for `lowrank`, and its sparse factorizations in the place of one step of a dense method.
+# Multiplications in the time that the calls in a step of `lowrank` take, and its sparse
+# factorizations in the place of one step of a dense method.
 _FACTOR_STEP_CALLS, _FACTORIZATIONS_PER_STEP = 5e7, 5.0
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How large a program is, for solvers.
-
-    Attributes
-    ----------
-    orders : tuple of int
-        The orders of all matrices.
-    entries, multipliers : int
-        Unknowns of the program, and of its dual.
-    block_work : float
-        Multiplications of a step with a dense block for every matrix, tied to the rows it is in;
-        arrows are second-order cones (`sdpdr.program.arrows`).
-    """
-
-    orders: tuple[int, ...]
-    entries: int
-    multipliers: int
-    block_work: float
-
-    @property
-    def unknowns(self) -> int:
-        """Those of the program or of its dual, whichever are fewer."""
-        return min(self.multipliers or self.entries, self.entries or self.multipliers)
-
-    @property
-    def whole_work(self) -> float:
-        """Multiplications of a step with one matrix for all unknowns."""
-        matrices = sum(float(n) ** 3 for n in self.orders)
-        return _DENSE_STEP_CALLS + self.unknowns**3 / 3.0 + self.unknowns * matrices
-
-
-@remembered
-def sizes(sdp: SDP) -> Sizes:
-    """The sizes of a program.
-
-    Examples
-    --------
-    >>> from sdpdr import graphs, methods
-    >>> found = sizes(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())
-    >>> found.orders, found.entries, found.multipliers
-    ((3,), 6, 5)
-    """
-    work, arrows = 0.0, arrow_labels(sdp)
-    blocks = [
-        (v.n, is_seen_as_arrow(sdp, v.name, v.n), sum(r.m for r in sdp.rows if v.name in r.lhs))
-        for v in sdp.psd_variables
-    ]
-    blocks += [
-        (k.order, k.label in arrows, sum(sdp.variable(name).size for name in k.lhs))
-        for k in sdp.lmis
-    ]
-    for order, is_arrow, tied in blocks:
-        s, r = float(order + 1 if is_arrow else svec_size(order)), float(tied)
-        work += s**3 / 3.0 + s * s * r + s * r * r
-    return Sizes(
-        orders=tuple(order for order, *_ in blocks),
-        entries=sum(v.size for v in sdp.variables),
-        multipliers=sum(r.m for r in sdp.rows) + sum(svec_size(k.order) for k in sdp.lmis),
-        block_work=work,
-    )
 
 
 @remembered
