@@ -8,15 +8,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.linalg import orthogonal_procrustes
-from scipy.optimize import least_squares
+from scipy.optimize import minimize
 from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import pdist
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.families.limits import SMALL
-from sdpdr.families.unfold.anchored import anchored_mvu
+from sdpdr.families.limits import DENSE, SMALL
+from sdpdr.families.unfold.anchored import anchored_mvu, missed_lengths
 from sdpdr.families.unfold.mvu import mvu
 from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.given import takes_graph
@@ -32,6 +32,12 @@ Misfit: TypeAlias = "Literal['auto'] | Penalty | Relation"
 
 # Default penalties of a change, in units of the penalty below which points fly apart.
 DEFAULT_PENALTIES = {"square": 1000.0, "absolute": 100.0}
+# Most steps of a refinement, and the gain of a step, in squares of the root mean square length,
+# below which it ends.
+_STEPS, _LEAST_GAIN = 1000, 1e-16
+# Misfit, relative to the root mean square length, below which lengths are exact; share of the
+# misfit by which shortest paths must be better.
+_EXACT, _BETTER = 1e-6, 1e-3
 
 
 @takes_graph
@@ -144,8 +150,8 @@ def refine(graph: NeighborGraph, positions: ArrayLike, anchors: ArrayLike | None
     r"""Move points to a local minimum of raw stress, :math:`\sum_e (|y_i - y_j| - l_e)^2`.
 
     The problem is not convex: the result depends on the initial points, and has no certificate.
-    Without anchors the mean does not change. Uses SciPy's trust region with the sparse Jacobian,
-    each row of which holds two unit vectors, and at most 100 evaluations.
+    Without anchors the mean does not change. By L-BFGS with the gradient :math:`2 L(w) Y`,
+    :math:`w_e = 1 - l_e / |y_i - y_j|`, and at most 1000 steps.
 
     Parameters
     ----------
@@ -176,41 +182,42 @@ def refine(graph: NeighborGraph, positions: ArrayLike, anchors: ArrayLike | None
         raise ShapeError(
             f"positions must have shape ({graph.n}, r), a row for each node; they have {Y.shape}."
         )
+    unit = float(np.sqrt(np.mean(graph.sqdist)))
     free = np.setdiff1d(np.arange(graph.n), [] if anchors is None else anchors)
-    moving = np.flatnonzero(np.isin(graph.edges, free).any(axis=1))
-    if not moving.size:
+    if not free.size:
         return Y
-    i, j = graph.edges[moving].T
-    lengths, center = np.sqrt(graph.sqdist[moving]), Y.mean(axis=0)
-    # Positions of each point's coordinates among the unknowns, -1 for anchors.
-    columns = np.full(Y.shape, -1, dtype=np.intp)
-    columns[free] = np.arange(free.size * Y.shape[1]).reshape(free.size, -1)
-    row = np.repeat(np.arange(moving.size), Y.shape[1])
-    row, column = np.append(row, row), np.append(columns[i].ravel(), columns[j].ravel())
-    kept = column >= 0
+    wanted = np.sqrt(graph.sqdist)
 
-    def steps(x: Array) -> tuple[Array, Array]:
-        Y[free] = x.reshape(free.size, -1)
-        apart = Y[i] - Y[j]
-        return apart, np.linalg.norm(apart, axis=1)
+    def stress(x: Array) -> tuple[float, Array]:
+        Y[free] = unit * x.reshape(free.size, -1)
+        lengths = graph.lengths(Y)
+        missed = (lengths - wanted) / unit
+        # Points that coincide have no direction in which to part.
+        weights = missed / np.where(lengths > 0.0, lengths, np.inf)
+        return float(missed @ missed), 2.0 * (graph.laplacian(weights) @ Y)[free].ravel()
 
-    def jacobian(x: Array) -> sp.csr_matrix:
-        apart, norm = steps(x)
-        units = (apart / np.where(norm > 0.0, norm, 1.0)[:, None]).ravel()
-        entries = np.append(units, -units)[kept]
-        # SciPy's least_squares accepts sparse matrices, not sparse arrays.
-        return sp.csr_matrix((entries, (row[kept], column[kept])), shape=(moving.size, x.size))
-
-    found = least_squares(
-        lambda x: steps(x)[1] - lengths, Y[free].ravel(), jacobian, tr_solver="lsmr", max_nfev=100,
-        xtol=1e-12, ftol=1e-12, gtol=1e-12,
-    )  # fmt: skip
-    Y[free] = found.x.reshape(free.size, -1)
-    if free.size == graph.n:
-        # SciPy steps in a plane of two directions. If Newton's direction is the gradient, as for
-        # two points, the other direction is arbitrary and may shift all points.
-        Y += center - Y.mean(axis=0)
+    options = {"maxiter": _STEPS, "maxfun": 2 * _STEPS, "ftol": _LEAST_GAIN, "gtol": 0.0}
+    found = minimize(stress, Y[free].ravel() / unit, jac=True, method="L-BFGS-B", options=options)
+    Y[free] = unit * found.x.reshape(free.size, -1)
     return Y
+
+
+def refine_from_both(
+    graph: NeighborGraph, relaxed: Array, anchors: Index, coordinates: Array
+) -> tuple[Array, str]:
+    """The better result of `refine` from positions of the program and from shortest paths.
+
+    Returns the positions, and "program" or "paths". Paths are tried only if lengths are still
+    missed, and for as many points as dense matrices are for.
+    """
+    places = refine(graph, relaxed, anchors)
+    misfit = missed_lengths(graph, places).share
+    if graph.n <= DENSE and misfit > _EXACT:
+        start = along_paths(graph, relaxed.shape[1], anchors, coordinates)
+        other = refine(graph, start, anchors)
+        if missed_lengths(graph, other).share < (1.0 - _BETTER) * misfit:
+            return other, "paths"
+    return places, "program"
 
 
 def along_paths(graph: NeighborGraph, r: int, anchors: Index, coordinates: Array) -> Array:

@@ -21,7 +21,7 @@ from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import counted, numbered, rows_like
 from sdpdr.families.unfold.anchored import missed_lengths, place
-from sdpdr.families.unfold.completion import Misfit, distance_completion
+from sdpdr.families.unfold.completion import Misfit, distance_completion, refine_from_both
 from sdpdr.families.unfold.estimators.anchored import known_nodes
 from sdpdr.families.unfold.estimators.gram import (
     EXACT_LENGTHS,
@@ -29,7 +29,6 @@ from sdpdr.families.unfold.estimators.gram import (
     more_time,
     warn_of_missing_proof,
 )
-from sdpdr.families.unfold.last_step import LastStep
 from sdpdr.families.unfold.verdict import Reporting
 from sdpdr.graphs import complete
 from sdpdr.program import Solution, Status
@@ -178,8 +177,6 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
         if not nodes.size:
             graph.require_connected("give distances between them, or an anchor in each")
             validate.positive_integer("n_components", self.n_components, at_most=graph.n)
-        r = coordinates.shape[1] if nodes.size else self.n_components
-        step, size = LastStep(graph, nodes, coordinates, r), float(np.sqrt(np.mean(graph.sqdist)))
         solution = solve(
             distance_completion(graph, nodes, coordinates, self.misfit, self.penalty),
             self.solver,
@@ -190,15 +187,21 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
         warn_of_missing_proof(solution, self._way_out(solution))
         self.graph_, self.solution_, self.anchors_ = graph, solution, anchors
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
-        relaxed = step.relaxed(solution)
-        places, self.start_ = step.refined(relaxed) if self.refined else (relaxed, "program")
-        self.relaxed_rmse_, self.rmse_ = (size * step.misfit(Y) for Y in (relaxed, places))
+        if nodes.size:
+            placed = place(solution, graph, nodes, coordinates)
+            relaxed, self.trust_ = placed.coordinates, graph.of_samples(placed.trust)
+        else:
+            relaxed = solution.embedding(self.n_components)
+        places, self.start_ = relaxed, "program"
+        if self.refined:
+            places, self.start_ = refine_from_both(graph, relaxed, nodes, coordinates)
+        size, self._missed = float(np.sqrt(np.mean(graph.sqdist))), missed_lengths(graph, places)
+        self.relaxed_rmse_ = size * missed_lengths(graph, relaxed).share
+        self.rmse_ = size * self._missed.share
         self.relaxed_ = graph.of_samples(relaxed)
         self.embedding_ = as_precise(graph.of_samples(places), X)
-        if nodes.size:
-            self.trust_ = graph.of_samples(place(solution, graph, nodes, coordinates).trust)
         if self.refined:  # projected positions alone miss noisy lengths by more than the noise
-            self._warn_of_missed_lengths(places)
+            self._warn_of_missed_lengths()
         return self
 
     def _seconds(self) -> float | None:
@@ -222,27 +225,29 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
         found[i, j] = found[j, i] = np.sqrt(graph.sqdist)
         return np.asarray(found[np.ix_(graph.index, graph.index)])
 
+    def _is_noise(self) -> bool:
+        """Whether noise explains how far the positions miss the distances."""
+        return self._missed.share <= _NOISE and self._missed.most <= _WORST
+
     def _verdict(self) -> str:
-        places = self.embedding_[self.graph_.first_samples]
-        missed = missed_lengths(self.graph_, places)
-        is_good = missed.share <= _NOISE and missed.most <= _WORST
-        r = places.shape[1]
+        r = self.embedding_.shape[1]
         return (
             f"Positions in {counted(r, 'dimension')} miss the given distances by "
-            f"{missed.share:.1%} of their root mean square: "
-            + ("good." if is_good else f"poor. Try n_components={r + 1}, or check the distances.")
+            f"{self._missed.share:.1%} of their root mean square: "
+            + ("good." if self._is_noise() else f"poor. Try n_components={r + 1}, or check them.")
         )
 
-    def _warn_of_missed_lengths(self, places: Array) -> None:
+    def _warn_of_missed_lengths(self) -> None:
         """Warn of lengths missed by more than noise explains."""
-        missed, r = missed_lengths(self.graph_, places), places.shape[1]
-        if missed.share > _NOISE or missed.most > _WORST:
+        missed = self._missed
+        if not self._is_noise():
             warn(
-                f"positions in {r} dimensions do not have the given distances: they miss them by "
-                f"{self.rmse_:.3g} (rmse_), {missed.share:.0%} of their root mean square. Worst "
-                f"are points {numbered(missed.samples)}: {missed.given:.4g} given, "
-                f"{missed.found:.4g} found. Check that distance, that anchors and distances have "
-                "one unit, and whether the points need more dimensions (n_components).",
+                f"positions in {self.embedding_.shape[1]} dimensions do not have the given "
+                f"distances: they miss them by {self.rmse_:.3g} (rmse_), {missed.share:.0%} of "
+                f"their root mean square. Worst are points {numbered(missed.samples)}: "
+                f"{missed.given:.4g} given, {missed.found:.4g} found. Check that distance, that "
+                "anchors and distances have one unit, and whether the points need more dimensions "
+                "(n_components).",
                 MissedLengthsWarning,
             )
 
