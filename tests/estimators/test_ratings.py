@@ -18,8 +18,8 @@ from sdpdr.errors import (
     WeakSeparationWarning,
 )
 from sdpdr.factorize import ratings_from_frame
+from sdpdr.families.factor.mmmf.descent import SquaredProgram
 from sdpdr.families.factor.mmmf.entries import read_ratings
-from sdpdr.families.factor.mmmf.program import Program
 
 PENALTY = 0.6
 
@@ -71,9 +71,9 @@ def test_value_and_bound_enclose_the_optimum_and_are_those_of_predictions():
     assert model.bound_ <= value <= model.value_ * (1 + 1e-9)
     # Any multipliers prove bounds.
     rng, entries = np.random.default_rng(1), read_ratings(SMALL)
-    program = Program(entries, model._loss(entries.values), PENALTY, 2.0)
+    program = SquaredProgram(entries, PENALTY, 2.0)
     for _ in range(5):
-        multipliers = program.loss.targets + rng.standard_normal(entries.values.size)
+        multipliers = program.targets + rng.standard_normal(entries.values.size)
         assert 0.0 < program.proof(multipliers).bound <= best * (1 + 1e-6)
 
 

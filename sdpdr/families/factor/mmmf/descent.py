@@ -15,8 +15,9 @@ from sklearn.utils.extmath import randomized_svd
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
-from sdpdr.families.factor.mmmf.losses import SquaredLoss
+from sdpdr.families.factor.mmmf.entries import Observed
 from sdpdr.families.factor.mmmf.program import (
+    LinearTerms,
     MarginFactorization,
     Program,
     Proof,
@@ -73,45 +74,63 @@ def descend(
     return decoded(found.x)
 
 
-def complete(
-    program: Program, *, tol: float, max_iter: int, deadline: Deadline
-) -> MarginFactorization:
-    """Take rounds until value and bound of a squared loss agree, and return the best of both."""
-    assert isinstance(program.loss, SquaredLoss)
-    at, best, history = program.start(), program.start(), []
-    for count in range(1, max_iter + 1):
-        at = descend(
-            program, at, ("U", "V", *_OFFSETS), 0.0,
-            ftol=1e-5 * tol, gtol=0.0, steps=_STEPS, deadline=deadline,
-        )  # fmt: skip
-        proof = program.proof(
-            program.c * (program.loss.targets - at.scores_at(program.i, program.a))
-        )
-        best = best.better(program.valued(at), proof)
-        history.append(best.record(count, deadline))
-        stalled = count > _PATIENCE and best.gap > 0.99 * history[-_PATIENCE]["gap"]
-        if best.gap <= tol or deadline.is_over() or stalled:
-            break
-        at = _grown(program, at, proof, tol, count)
-    return replace(best, history=tuple(history), iterations=count)
+class SquaredProgram(Program):
+    r"""The program of the loss :math:`\tfrac12 \sum (r_{ia} - f_{ia})^2` of ratings.
 
+    Targets r are ratings less a mean, by default their own; multipliers are penalized residuals.
+    """
 
-def _grown(
-    program: Program, at: MarginFactorization, proof: Proof, tol: float, seed: int
-) -> MarginFactorization:
-    """New columns in the directions of the largest singular values above one."""
-    room = min(max(_MORE, at.U.shape[1]), *proof.P.shape)
-    left, sizes, right = randomized_svd(proof.P, room, n_iter=4, random_state=seed)
-    # A direction that does not lower the objective must not be added: its best multiple together
-    # with one that does may be zero, where descent stays.
-    new = sizes > 1.0 + 0.1 * tol
-    if not np.any(new):
-        return at
-    U, V = left[:, new], right[new].T
-    # The best multiple of the new columns: the objective is a parabola along it.
-    curvature = program.c * float(np.sum(replace(at, U=U, V=V).products(program.i, program.a) ** 2))
-    root = np.sqrt(float(np.sum(sizes[new] - 1.0)) / curvature)
-    return replace(at, U=np.hstack([at.U, root * U]), V=np.hstack([at.V, root * V]))
+    def __init__(
+        self, entries: Observed, c: float, ridge: float, mean: float | None = None
+    ) -> None:
+        super().__init__(entries, c, ridge)
+        self.mean = float(np.mean(entries.values)) if mean is None else mean
+        self.targets = entries.values - self.mean
+
+    def loss(self, scores: Array, width: float = 0.0) -> tuple[float, Array]:
+        """Half the squared errors, and the errors; there is no kink."""
+        missed = scores - self.targets
+        return 0.5 * float(missed @ missed), missed
+
+    def linear_terms(self, multipliers: Array) -> LinearTerms:
+        """Linear terms of any multipliers P."""
+        P, rounding = multipliers, multipliers.size * np.finfo(float).eps
+        linear = float(P @ self.targets - rounding * (np.abs(P) @ np.abs(self.targets)))
+        return LinearTerms(P, linear, float(P @ P) / (2.0 * self.c), np.inf)
+
+    def solve(self, tol: float, max_iter: int, deadline: Deadline) -> MarginFactorization:
+        """Take rounds until value and bound agree."""
+        at, best, history = self.start(), self.start(), []
+        for count in range(1, max_iter + 1):
+            at = descend(
+                self, at, ("U", "V", *_OFFSETS), 0.0,
+                ftol=1e-5 * tol, gtol=0.0, steps=_STEPS, deadline=deadline,
+            )  # fmt: skip
+            proof = self.proof(self.c * (self.targets - at.scores_at(self.i, self.a)))
+            best = best.better(self.valued(at), proof)
+            history.append(best.record(count, deadline))
+            stalled = count > _PATIENCE and best.gap > 0.99 * history[-_PATIENCE]["gap"]
+            if best.gap <= tol or deadline.is_over() or stalled:
+                break
+            at = self._grown(at, proof, tol, count)
+        return replace(best, history=tuple(history), iterations=count)
+
+    def _grown(
+        self, at: MarginFactorization, proof: Proof, tol: float, seed: int
+    ) -> MarginFactorization:
+        """New columns in the directions of the largest singular values above one."""
+        room = min(max(_MORE, at.U.shape[1]), *proof.P.shape)
+        left, sizes, right = randomized_svd(proof.P, room, n_iter=4, random_state=seed)
+        # A direction that does not lower the objective must not be added: its best multiple
+        # together with one that does may be zero, where descent stays.
+        new = sizes > 1.0 + 0.1 * tol
+        if not np.any(new):
+            return at
+        U, V = left[:, new], right[new].T
+        # The best multiple of the new columns: the objective is a parabola along it.
+        curvature = self.c * np.sum(replace(at, U=U, V=V).products(self.i, self.a) ** 2)
+        root = np.sqrt(float(np.sum(sizes[new] - 1.0)) / curvature)
+        return replace(at, U=np.hstack([at.U, root * U]), V=np.hstack([at.V, root * V]))
 
 
 def folded(program: Program, at: MarginFactorization) -> MarginFactorization:
@@ -129,6 +148,6 @@ def least_penalty(program: Program) -> float:
     It is infinite where offsets alone leave no loss.
     """
     at = descend(program, program.start(), _OFFSETS, FOLDED[0])
-    slope = program.loss.smooth(at.scores_at(program.i, program.a), FOLDED[0])[1]
+    slope = program.loss(at.scores_at(program.i, program.a), FOLDED[0])[1]
     size = spectral_norm(program.entries.spread(slope))
     return 1.0 / size if size > 0.0 else np.inf

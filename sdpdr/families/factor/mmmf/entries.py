@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -46,13 +47,13 @@ def observed_signs(X: Any, y: Any = None) -> Observed:
     if are_pairs(X, y):
         found = _of_pairs(X, y)
     else:
-        entries = own_rows(checked_matrix(X, accept_sparse="csr", ensure_all_finite=False)).tocoo()
+        matrix = checked_matrix(X, accept_sparse="csr", ensure_all_finite=False)
         if (X.dtype if sp.issparse(X) else np.asarray(X).dtype).kind == "b":
             raise DataTypeError(
                 "X holds truth values, of which False is 0 and would count as not observed. Pass "
                 "signs: 1 and -1 where one was observed, 0 where not."
             )
-        found = _where(entries, (entries.data != 0.0) & ~np.isnan(entries.data))
+        found = _of_matrix(matrix, lambda values: (values != 0.0) & ~np.isnan(values))
     wrong = np.flatnonzero(np.abs(found.values) != 1.0)
     if wrong.size:
         i, a, value = (part[wrong[0]] for part in (found.rows, found.columns, found.values))
@@ -74,21 +75,29 @@ def read_ratings(X: Any, y: Any = None) -> Observed:
     """Ratings: stored entries of a sparse matrix, entries that are not NaN, or values of pairs."""
     if are_pairs(X, y):
         return _of_pairs(X, y)
-    if sp.issparse(X):
-        if X.format == "bsr":
-            raise DataError(
-                "X is sparse in blocks (BSR), whose zeros may be ratings or padding. Pass the CSR "
-                "or COO matrix that it was made of."
-            )
-        entries = own_rows(checked_matrix(X, accept_sparse="csr")).tocoo()
-        found = _where(entries, np.ones(entries.data.size, dtype=bool))
-    else:
-        matrix = checked_matrix(X, ensure_all_finite="allow-nan")
-        rows, columns = np.nonzero(~np.isnan(matrix))
-        found = Observed(matrix.shape, rows, columns, matrix[rows, columns])
+    if sp.issparse(X) and X.format == "bsr":
+        raise DataError(
+            "X is sparse in blocks (BSR), whose zeros may be ratings or padding. Pass the CSR or "
+            "COO matrix that it was made of."
+        )
+    finite = True if sp.issparse(X) else "allow-nan"
+    matrix = checked_matrix(X, accept_sparse="csr", ensure_all_finite=finite)
+    found = _of_matrix(matrix, lambda values: ~np.isnan(values))
     if not found.values.size:
         raise DataError("no rating was given: all entries of X are missing.")
     return found
+
+
+def _of_matrix(matrix: Any, is_seen: Callable[[Array], Array]) -> Observed:
+    """The stored entries of a sparse matrix, or all of a dense one, that were seen."""
+    if sp.issparse(matrix):
+        stored = own_rows(matrix).tocoo()
+        seen = is_seen(stored.data)
+        rows, columns, values = stored.row[seen], stored.col[seen], stored.data[seen]
+    else:
+        rows, columns = np.nonzero(is_seen(matrix))
+        values = matrix[rows, columns]
+    return Observed(matrix.shape, rows.astype(np.intp), columns.astype(np.intp), values)
 
 
 @checks_keywords
@@ -202,10 +211,3 @@ def _of_pairs(X: Any, y: Any) -> Observed:
         )
     p, q = pairs.max(axis=0) + 1
     return Observed((int(p), int(q)), pairs[:, 0], pairs[:, 1], values)
-
-
-def _where(entries: Any, seen: Any) -> Observed:
-    """The observed ones among the entries of a sparse matrix."""
-    shape = (int(entries.shape[0]), int(entries.shape[1]))
-    rows, columns = (part[seen].astype(np.intp) for part in (entries.row, entries.col))
-    return Observed(shape, rows, columns, entries.data[seen])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -21,12 +20,17 @@ from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import listed
 from sdpdr.families.factor.mmmf import entries as read
-from sdpdr.families.factor.mmmf.descent import FOLDED, folded, least_penalty
+from sdpdr.families.factor.mmmf.descent import (
+    FOLDED,
+    SquaredProgram,
+    folded,
+    least_penalty,
+)
 from sdpdr.families.factor.mmmf.entries import Observed
 from sdpdr.families.factor.mmmf.factorization import factorized
-from sdpdr.families.factor.mmmf.losses import Hinge, Loss, SquaredLoss
 from sdpdr.families.factor.mmmf.program import MarginFactorization, Program, principal
 from sdpdr.families.factor.mmmf.recipe import require_penalties
+from sdpdr.families.factor.mmmf.splitting import HingeProgram
 
 # Seconds of a fit if no limit is given.
 _SECONDS = 60.0
@@ -59,12 +63,12 @@ class _Completion(ChecksKeywords):
         """Entries in the form that `fit` takes."""
 
     @abstractmethod
-    def _learn(self, entries: Observed) -> None:
-        """Set attributes that the loss needs, and refuse entries that are all equal."""
+    def _learn(self, values: Array) -> None:
+        """Set attributes of the loss, and refuse values that are all equal."""
 
     @abstractmethod
-    def _loss(self, values: Array) -> Loss:
-        """Loss of entries."""
+    def _program(self, entries: Observed, c: float, ridge: float, fitted: bool = False) -> Program:
+        """The program of entries, by themselves or as further rows of what was fitted."""
 
     @abstractmethod
     def _labels(self, scores: Array, error: float = 0.0) -> Any:
@@ -89,13 +93,15 @@ class _Completion(ChecksKeywords):
         self._require_parameters()
         deadline = Deadline(limit_of(self.time_limit, _SECONDS))
         entries = self._read(X, y)
-        self._learn(entries)
+        self._learn(entries.values)
         self.ridge_ = self._ridge(self.c is None)
-        least = self._least_penalty(entries, self.ridge_) if self.c is None else 1.0
-        # If the best matrix is zero at every penalty, the choice does not matter.
-        default = self._multiple * least if np.isfinite(least) else 1.0
-        self.c_ = default if self.c is None else self.c
-        program = Program(entries, self._loss(entries.values), self.c_, self.ridge_)
+        if self.c is None:
+            least = least_penalty(self._program(entries, 1.0, self.ridge_))
+            # If the best matrix is zero at every penalty, the choice does not matter.
+            self.c_ = self._multiple * least if np.isfinite(least) else 1.0
+        else:
+            self.c_ = self.c
+        program = self._program(entries, self.c_, self.ridge_)
         found = factorized(program, tol=self.tol, max_iter=self.max_iter, deadline=deadline)
         rows = np.setdiff1d(np.arange(entries.shape[0]), entries.rows)
         columns = np.setdiff1d(np.arange(entries.shape[1]), entries.columns)
@@ -186,12 +192,7 @@ class _Completion(ChecksKeywords):
             As for `fit`.
         """
         self._require_parameters()
-        entries, probe = self._read(X), copy(self)
-        probe._learn(entries)
-        return probe._least_penalty(entries, self._ridge(False))
-
-    def _least_penalty(self, entries: Observed, ridge: float) -> float:
-        return least_penalty(Program(entries, self._loss(entries.values), 1.0, ridge))
+        return least_penalty(self._program(self._read(X), 1.0, self._ridge(False)))
 
     def _ridge(self, by_default: bool) -> float:
         """Penalty of offsets, of a fit whose c is chosen by default or given."""
@@ -243,7 +244,7 @@ class _Completion(ChecksKeywords):
                 "new users need a finite penalty c: with a hard margin, factors of items need not "
                 "have one for the signs of another user."
             )
-        program = Program(entries, self._loss(entries.values), self.c_, self.ridge_)
+        program = self._program(entries, self.c_, self.ridge_, fitted=True)
         return folded(program, self.factorization_)
 
     def __sklearn_tags__(self) -> Any:
@@ -349,16 +350,16 @@ class MMMF(_Completion, BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     def _read(self, X: Any, y: Any = None) -> Observed:
         return read.observed_signs(X, y)
 
-    def _learn(self, entries: Observed) -> None:
-        if self.c is None and np.ptp(entries.values) == 0.0:
+    def _learn(self, values: Array) -> None:
+        if self.c is None and np.ptp(values) == 0.0:
             raise DataError(
-                f"all signs observed are {entries.values[0]:g}, so they distinguish nothing. Pass "
+                f"all signs observed are {values[0]:g}, so they distinguish nothing. Pass "
                 "signs of both kinds, or a number for c. An entry of 0 was not observed: if 0 and "
                 "1 are the kinds, pass 2 X - 1."
             )
 
-    def _loss(self, values: Array) -> Loss:
-        return Hinge(values)
+    def _program(self, entries: Observed, c: float, ridge: float, fitted: bool = False) -> Program:
+        return HingeProgram(entries, c, ridge)
 
     def _labels(self, scores: Array, error: float = 0.0) -> Any:
         is_tie = np.abs(scores) <= max(self.tol * np.max(np.abs(self.X_), initial=0.0), error)
@@ -449,17 +450,17 @@ class RatingMMMF(_Completion, Transformer):
     def _read(self, X: Any, y: Any = None) -> Observed:
         return read.read_ratings(X, y)
 
-    def _learn(self, entries: Observed) -> None:
-        if np.ptp(entries.values) == 0.0:
+    def _learn(self, values: Array) -> None:
+        if np.ptp(values) == 0.0:
             raise DataError(
-                f"ratings take 1 value, {entries.values[0]:g} alone; at least two are needed to "
+                f"ratings take 1 value, {values[0]:g} alone; at least two are needed to "
                 "tell items apart. Missing ratings must be NaN."
             )
-        self.mean_ = float(np.mean(entries.values))
-        self._range = float(np.min(entries.values)), float(np.max(entries.values))
+        self.mean_ = float(np.mean(values))
+        self._range = float(np.min(values)), float(np.max(values))
 
-    def _loss(self, values: Array) -> Loss:
-        return SquaredLoss(values - self.mean_)
+    def _program(self, entries: Observed, c: float, ridge: float, fitted: bool = False) -> Program:
+        return SquaredProgram(entries, c, ridge, self.mean_ if fitted else None)
 
     def _labels(self, scores: Array, error: float = 0.0) -> Array:
         return np.clip(scores + self.mean_, *self._range)

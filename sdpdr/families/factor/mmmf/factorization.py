@@ -12,12 +12,10 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import ShapeError, UncertifiedWarning, warn
 from sdpdr.base.keywords import checks_keywords
-from sdpdr.families.factor.mmmf.descent import complete
 from sdpdr.families.factor.mmmf.entries import Observed, observed_signs
-from sdpdr.families.factor.mmmf.losses import Hinge
 from sdpdr.families.factor.mmmf.program import MarginFactorization, Program
 from sdpdr.families.factor.mmmf.recipe import require_penalties
-from sdpdr.families.factor.mmmf.splitting import split
+from sdpdr.families.factor.mmmf.splitting import HingeProgram
 
 
 @checks_keywords
@@ -91,7 +89,7 @@ def mmmf(
     tol = validate.positive_number("tol", tol)
     require_penalties(c, ridge)
     deadline = Deadline(time_limit)
-    program = program_of_signs(observed_signs(X), c, ridge)
+    program = HingeProgram(observed_signs(X), c, ridge)
     return factorized(program, tol=tol, max_iter=limit, deadline=deadline)
 
 
@@ -143,21 +141,14 @@ def margin_bound(
     """
     require_penalties(c, ridge)
     signs = observed_signs(X)
-    program = program_of_signs(signs, c, ridge)
-    return program.proof(_weights_of(signs, Q), rigorous=rigorous).bound
-
-
-def program_of_signs(signs: Observed, c: float, ridge: float = np.inf) -> Program:
-    """The program of `mmmf`."""
-    return Program(signs, Hinge(signs.values), c, ridge)
+    return HingeProgram(signs, c, ridge).proof(_weights_of(signs, Q), rigorous=rigorous).bound
 
 
 def factorized(
     program: Program, *, tol: float, max_iter: int, deadline: Deadline
 ) -> MarginFactorization:
-    """The best matrix of a program, by splitting or descent; warn if its gap exceeds ``tol``."""
-    method = split if isinstance(program.loss, Hinge) else complete
-    found = method(program, tol=tol, max_iter=max_iter, deadline=deadline)
+    """The best matrix of a program; warn if its gap exceeds ``tol``."""
+    found = program.solve(tol, max_iter, deadline)
     if not found.gap <= tol:
         warn(
             f"value and bound differ by {found.gap:.1e}, not {tol:g}, after {found.iterations} "

@@ -18,6 +18,7 @@ with a proved gap, however it was found (``docs/methods/mmmf.rst``).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -29,7 +30,6 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.mmmf.entries import Observed
-from sdpdr.families.factor.mmmf.losses import Hinge, Loss
 from sdpdr.families.limits import ROUNDING, least_margin
 from sdpdr.linalg.verified import is_verified_positive
 
@@ -74,6 +74,11 @@ class MarginFactorization:
         if not np.isfinite(self.value):
             return float("inf")
         return (self.value - self.bound) / self.value if self.value > 0.0 else 0.0
+
+    @property
+    def norm(self) -> float:
+        """At least the trace norm of M, and equal to it for factors along singular vectors."""
+        return float(np.linalg.norm(self.U) * np.linalg.norm(self.V))
 
     @property
     def matrix(self) -> Array:
@@ -121,12 +126,37 @@ class Proof(NamedTuple):
     P: sp.csr_array
 
 
-class Program:
+class LinearTerms(NamedTuple):
+    r"""Linear terms below the penalized loss.
+
+    For any t from 0 to ``most`` the loss times its penalty is at least
+    :math:`t\,\text{linear} - t^2\,\text{quadratic} - t \langle P, f \rangle`.
+    """
+
+    P: Array
+    linear: float
+    quadratic: float
+    most: float
+
+
+class Program(ABC):
     """A completion program: c is the penalty of the loss, ridge that of offsets, inf for none."""
 
-    def __init__(self, entries: Observed, loss: Loss, c: float, ridge: float = np.inf) -> None:
-        self.entries, self.loss, self.c, self.ridge = entries, loss, c, ridge
+    def __init__(self, entries: Observed, c: float, ridge: float = np.inf) -> None:
+        self.entries, self.c, self.ridge = entries, c, ridge
         self.i, self.a, self.has_offsets = entries.rows, entries.columns, bool(np.isfinite(ridge))
+
+    @abstractmethod
+    def loss(self, scores: Array, width: float = 0.0) -> tuple[float, Array]:
+        """The loss of scores, with a parabola of this width in place of a kink, and its slope."""
+
+    @abstractmethod
+    def linear_terms(self, multipliers: Array) -> LinearTerms:
+        """Linear terms of multipliers."""
+
+    @abstractmethod
+    def solve(self, tol: float, max_iter: int, deadline: Deadline) -> MarginFactorization:
+        """The best matrix found, and the best bound, until they agree."""
 
     def start(self) -> MarginFactorization:
         """The zero matrix without offsets."""
@@ -142,7 +172,7 @@ class Program:
 
     def slopes(self, at: MarginFactorization, width: float) -> tuple[float, dict[str, Array]]:
         """Objective with a smoothed loss, and its gradients in all parts of a matrix."""
-        total, slope = self.loss.smooth(at.scores_at(self.i, self.a), width)
+        total, slope = self.loss(at.scores_at(self.i, self.a), width)
         G, (rows, columns) = self.entries.spread(self.c * slope), self.sums(self.c * slope)
         if self.has_offsets:
             rows += self.c * self.ridge * at.rows
@@ -153,53 +183,30 @@ class Program:
         }  # fmt: skip
 
     def valued(self, at: MarginFactorization) -> MarginFactorization:
-        """The same matrix, and its value; scaled until all margins hold if they are hard."""
-        if not np.isfinite(self.c):
-            at = self._with_margins(at)
-        loss = self.loss.value(at.scores_at(self.i, self.a))
-        value = float(np.linalg.norm(at.U) * np.linalg.norm(at.V))
-        if np.isfinite(self.c):
-            value += self.c * (loss + self._offset_penalty(at))
-        elif loss > 0.0:
-            value = np.inf
-        return replace(at, value=value)
-
-    def _with_margins(self, at: MarginFactorization) -> MarginFactorization:
-        """The least multiple with all margins; the same matrix if a sign is wrong."""
-        assert isinstance(self.loss, Hinge)
-        least = float(np.min(self.loss.signs * at.products(self.i, self.a)))
-        # A little more, or rounding undoes the margin.
-        root = np.sqrt((1.0 + 4.0 * _EPS) / least) if least > 0.0 else 1.0
-        return replace(at, U=root * at.U, V=root * at.V)
+        """The same matrix, and its value."""
+        loss, _ = self.loss(at.scores_at(self.i, self.a))
+        return replace(at, value=at.norm + self.c * (loss + self._offset_penalty(at)))
 
     def _offset_penalty(self, at: MarginFactorization) -> float:
         squares = float(at.rows @ at.rows + at.columns @ at.columns)
         return 0.5 * self.ridge * squares if self.has_offsets else 0.0
 
     def proof(self, multipliers: Array, *, rigorous: bool = False) -> Proof:
-        """The bound of the best multiple of multipliers; those of a hinge are clipped from 0 to c.
-
-        The multipliers are returned before they are scaled, since one of c marks a margin that is
-        not met.
-        """
-        if isinstance(self.loss, Hinge):
-            multipliers = np.clip(np.nan_to_num(multipliers), 0.0, self.c)
-        found = self.loss.terms(multipliers, self.c)
-        P, quadratic = self.entries.spread(found.P), found.quadratic
-        size = spectral_norm(P, rigorous=rigorous)
+        """The bound of the best multiple of multipliers, which are returned as they are."""
+        P, linear, quadratic, most = self.linear_terms(multipliers)
+        matrix, rounding = self.entries.spread(P), (8.0 + P.size) * _EPS
+        size = spectral_norm(matrix, rigorous=rigorous)
         if self.has_offsets:
-            squares = sum(float(side @ side) for side in self.sums(found.P))
+            squares = sum(float(side @ side) for side in self.sums(P))
             quadratic += squares / (2.0 * self.c * self.ridge)
-        limits = [found.most]
+        limits = [most]
         limits += [1.0 / size] if size > 0.0 else []
-        limits += [found.linear / (2.0 * quadratic)] if quadratic > 0.0 else []
+        limits += [linear / (2.0 * quadratic)] if quadratic > 0.0 else []
         t = min(limits)
         if not 0.0 < t < np.inf:
-            return Proof(0.0, multipliers, P)
-        rounding = (8.0 + found.P.size) * _EPS
-        linear = t * (found.linear - rounding * abs(found.linear))
-        bound = linear - t * t * quadratic * (1.0 + 4.0 * rounding)
-        return Proof(max(bound, 0.0), multipliers, P)
+            return Proof(0.0, multipliers, matrix)
+        bound = t * (linear - rounding * abs(linear)) - t * t * quadratic * (1.0 + 4.0 * rounding)
+        return Proof(max(bound, 0.0), multipliers, matrix)
 
 
 def spectral_norm(P: sp.csr_array, *, rigorous: bool = False) -> float:

@@ -17,16 +17,20 @@ alternating direction method of multipliers", Foundations and Trends in Machine 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import scipy.linalg as sl
-import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.families.factor.mmmf.losses import Hinge
-from sdpdr.families.factor.mmmf.program import MarginFactorization, Program
+from sdpdr.families.factor.mmmf.program import (
+    LinearTerms,
+    MarginFactorization,
+    Program,
+    Proof,
+)
 
 # Value and bound are computed every so many steps.
 _ROUND = 10
@@ -37,81 +41,107 @@ _RELAXATION = 1.6
 _IMBALANCE, _RHO_FACTOR, _WAIT_GROWTH = 1.5, 2.0, 1.1
 
 
-class OffsetFit:
-    r"""Least squares of values at entries by offsets.
+class HingeProgram(Program):
+    r"""The program of the loss :math:`\sum_{ia} \max(0, 1 - Y_{ia} f_{ia})` of signs Y."""
 
-    Minimises :math:`\sum (y_{ia} - b_i - d_a)^2 + \lambda (|b|^2 + |d|^2)`.
-    """
+    @property
+    def signs(self) -> Array:
+        """Y."""
+        return self.entries.values
 
-    def __init__(self, program: Program, penalty: float) -> None:
-        self._program, self._has_offsets = program, bool(np.isfinite(penalty))
-        if not self._has_offsets:
-            return
-        m, (p, q) = program.i.size, program.entries.shape
-        columns = np.concatenate([program.i, p + program.a])
-        A = sp.csr_array((np.ones(2 * m), (np.tile(np.arange(m), 2), columns)), shape=(m, p + q))
-        inner = (A.T @ A).toarray() + penalty * np.eye(p + q)
+    def loss(self, scores: Array, width: float = 0.0) -> tuple[float, Array]:
+        """The hinge, and its slope."""
+        missed = 1.0 - self.signs * scores
+        weights = np.clip(missed / width, 0.0, 1.0) if width else (missed > 0.0).astype(float)
+        return float(np.sum(weights * (missed - 0.5 * width * weights))), -self.signs * weights
+
+    def linear_terms(self, multipliers: Array) -> LinearTerms:
+        """Linear terms of multipliers Q from 0 to c."""
+        # Squares of tiny weights are zero. Any multiple of them has the same bound.
+        Q = multipliers / (float(np.max(multipliers)) or 1.0)
+        return LinearTerms(self.signs * Q, float(np.sum(Q)), 0.0, self.c if np.any(Q) else 1.0)
+
+    def proof(self, multipliers: Array, *, rigorous: bool = False) -> Proof:
+        """The bound of multipliers, which are clipped from 0 to c; at c a margin is not met."""
+        clipped = np.clip(np.nan_to_num(multipliers), 0.0, self.c)
+        return super().proof(clipped, rigorous=rigorous)
+
+    def valued(self, at: MarginFactorization) -> MarginFactorization:
+        """The same matrix, and its value; for hard margins the least multiple that meets them."""
+        if np.isfinite(self.c):
+            return super().valued(at)
+        least = float(np.min(self.signs * at.products(self.i, self.a)))
+        # A little more, or rounding undoes the margin.
+        root = np.sqrt((1.0 + 4.0 * np.finfo(float).eps) / least) if least > 0.0 else 1.0
+        at = replace(at, U=root * at.U, V=root * at.V)
+        is_met = self.loss(at.scores_at(self.i, self.a))[0] == 0.0
+        return replace(at, value=at.norm if is_met else np.inf)
+
+    def solve(self, tol: float, max_iter: int, deadline: Deadline) -> MarginFactorization:
+        """Split until value and bound agree."""
+        Y, seen = self.signs, (self.i, self.a)
+        at, history = self.start(), []
+        best = self.valued(at)
+        Z, W = (np.zeros(self.entries.shape) for _ in range(2))
+        F, G = np.zeros(Y.shape), np.zeros(Y.shape)
+        # Multipliers have singular values up to one, and the observed entries are near one.
+        rho, offsets = float(np.sqrt(min(Z.shape) / Y.size)), None
+        wait = change_at = _ROUND
+        for count in range(1, max_iter + 1):
+            offsets = offsets or self._offset_fit(2.0 * self.c * self.ridge / rho)
+            # First step: singular values shrink, and scores meet their margins.
+            X, U, V = shrunk(Z - W, 1.0 / rho)
+            target = F - G
+            Q = np.clip(rho * (1.0 - Y * target), 0.0, self.c)
+            S = target + Y * Q / rho
+            # Second step: least squares for X = Z and for scores, with over-relaxation.
+            Z_last, F_last = Z, F
+            Z = _RELAXATION * X + (1.0 - _RELAXATION) * Z + W
+            margins = _RELAXATION * S + (1.0 - _RELAXATION) * F + G
+            W = Z.copy()
+            rows, columns = offsets(margins - Z[seen])
+            added = rows[self.i] + columns[self.a]
+            # An observed entry has a copy in X and one in the scores: take the mean.
+            Z[seen] += 0.5 * (margins - added - Z[seen])
+            F = Z[seen] + added
+            W, G = W - Z, margins - F
+            if count % _ROUND == 0 or count == max_iter or deadline.is_over():
+                at = MarginFactorization(U, V, rows, columns)
+                best = best.better(self.valued(at), self.proof(Q))
+                history.append(best.record(count, deadline))
+                if best.gap <= tol or deadline.is_over():
+                    break
+            if count >= change_at:
+                primal = _length(X - Z, S - F) / max(_length(Z, F), 1e-300)
+                dual = _length(Z - Z_last, F - F_last) / max(_length(W, G), 1e-300)
+                ratio = primal / max(dual, 1e-300) if primal > 0.0 else 1.0
+                if not 1.0 / _IMBALANCE <= ratio <= _IMBALANCE:
+                    factor = _RHO_FACTOR if ratio > 1.0 else 1.0 / _RHO_FACTOR
+                    rho, W, G, offsets = rho * factor, W / factor, G / factor, None
+                wait = int(_WAIT_GROWTH * wait)
+                change_at = count + wait
+        return replace(best, history=tuple(history), iterations=count)
+
+    def _offset_fit(self, penalty: float) -> Callable[[Array], tuple[Array, Array]]:
+        r"""The function of values at entries that returns the offsets which fit them best.
+
+        They minimise :math:`\sum (y_{ia} - b_i - d_a)^2 + \lambda (|b|^2 + |d|^2)`.
+        """
+        p, q = self.entries.shape
+        if not self.has_offsets:
+            return lambda values: (np.zeros(p), np.zeros(q))
+        both = self.entries.spread(np.ones(self.i.size)).toarray()
+        inner = np.block([[np.diag(both.sum(axis=1)), both], [both.T, np.diag(both.sum(axis=0))]])
         # A penalty below rounding leaves offsets undetermined.
+        inner[np.diag_indices_from(inner)] += penalty
         inner[np.diag_indices_from(inner)] *= 1.0 + len(inner) * np.finfo(float).eps
-        self._factor = sl.cho_factor(inner)
+        factor = sl.cho_factor(inner)
 
-    def fit(self, values: Array) -> tuple[Array, Array]:
-        """Offsets of rows, and those of columns."""
-        p, q = self._program.entries.shape
-        if not self._has_offsets:
-            return np.zeros(p), np.zeros(q)
-        found = sl.cho_solve(self._factor, np.concatenate(self._program.sums(values)))
-        return found[:p], found[p:]
+        def fit(values: Array) -> tuple[Array, Array]:
+            found = sl.cho_solve(factor, np.concatenate(self.sums(values)))
+            return found[:p], found[p:]
 
-
-def split(
-    program: Program, *, tol: float, max_iter: int, deadline: Deadline
-) -> MarginFactorization:
-    """Iterate until value and bound agree; return the best value with the best bound."""
-    assert isinstance(program.loss, Hinge)
-    Y, seen = program.loss.signs, (program.i, program.a)
-    at, history = program.start(), []
-    best = program.valued(at)
-    Z, W = (np.zeros(program.entries.shape) for _ in range(2))
-    F, G = np.zeros(Y.shape), np.zeros(Y.shape)
-    # Multipliers have singular values up to one, and the observed entries are near one.
-    rho, fit = float(np.sqrt(min(Z.shape) / program.i.size)), None
-    wait = change_at = _ROUND
-    for count in range(1, max_iter + 1):
-        if fit is None:
-            fit = OffsetFit(program, program.c * program.ridge / (0.5 * rho))
-        # First step: singular values shrink, and scores meet their margins.
-        X, U, V = shrunk(Z - W, 1.0 / rho)
-        target = F - G
-        Q = np.clip(rho * (1.0 - Y * target), 0.0, program.c)
-        S = target + Y * Q / rho
-        # Second step: least squares for X = Z and for scores, with over-relaxation.
-        Z_last, F_last = Z, F
-        Z = _RELAXATION * X + (1.0 - _RELAXATION) * Z + W
-        margins = _RELAXATION * S + (1.0 - _RELAXATION) * F + G
-        W = Z.copy()
-        rows, columns = fit.fit(margins - Z[seen])
-        added = rows[program.i] + columns[program.a]
-        # An observed entry has a copy in X and one in the scores: take the mean.
-        Z[seen] += 0.5 * (margins - added - Z[seen])
-        F = Z[seen] + added
-        W, G = W - Z, margins - F
-        at = MarginFactorization(U, V, rows, columns)
-        if count % _ROUND == 0 or count == max_iter or deadline.is_over():
-            best = best.better(program.valued(at), program.proof(Q))
-            history.append(best.record(count, deadline))
-            if best.gap <= tol or deadline.is_over():
-                break
-        if count >= change_at:
-            primal = _length(X - Z, S - F) / max(_length(Z, F), 1e-300)
-            dual = _length(Z - Z_last, F - F_last) / max(_length(W, G), 1e-300)
-            ratio = primal / max(dual, 1e-300) if primal > 0.0 else 1.0
-            if ratio > _IMBALANCE or ratio < 1.0 / _IMBALANCE:
-                factor = _RHO_FACTOR if ratio > 1.0 else 1.0 / _RHO_FACTOR
-                rho, W, G, fit = rho * factor, W / factor, G / factor, None
-            wait = int(_WAIT_GROWTH * wait)
-            change_at = count + wait
-    return replace(best, history=tuple(history), iterations=count)
+        return fit
 
 
 def shrunk(target: Array, less: float) -> tuple[Array, Array, Array]:
