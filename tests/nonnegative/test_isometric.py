@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from sdpdr import graphs
 from sdpdr.errors import DataError, ShapeError, UnknownNameError
-from sdpdr.families.factor.isometric.factorize import Lagrangian, Multipliers
+from sdpdr.families.factor.isometric.factorize import Lagrangian
 from sdpdr.nonnegative import IsometricStatus, hoyer, isometric_factors
 
 
@@ -23,17 +23,18 @@ def test_value_and_gradient_are_those_of_the_formula(counted):
     half = csr_array((np.ones(n), (np.arange(n), graphs.furthest_pairs(V).furthest)), shape=(n, n))
     both = (half + half.T).toarray()
     pairs = np.diag(both.sum(axis=1)) - both
-    at = Multipliers(rng.standard_normal(graph.m), 1.7, 0.6)
-    of = Lagrangian(V, graph, csr_array(pairs), 0.3)
+    multipliers, of = rng.standard_normal(graph.m), Lagrangian(V, graph)
+    of.pairs, of.beta, of.longest = csr_array(pairs), 0.3, of.unit**2
     W, H = rng.random((n, k)), rng.random((k, m))
     x = np.concatenate([W.ravel(), H.ravel()])
-    value, gradient = of.evaluate(x, at)
-    gram, R = W @ W.T, W @ H - V
-    r = np.array([gram[i, i] + gram[j, j] - 2 * gram[i, j] for i, j in graph.edges]) - graph.sqdist
-    expected = -0.3 * np.trace(pairs @ gram) - at.lengths @ r
-    expected += 0.85 * r @ r + 0.3 * np.sum(counts[:, None] * R**2)
+    value, gradient = of.evaluate(x, multipliers, 1.7)
+    V, d = V / of.unit, graph.sqdist / of.unit**2
+    gram, R, weights = W @ W.T, W @ H - V, counts[:, None]
+    r = np.array([gram[i, i] + gram[j, j] - 2 * gram[i, j] for i, j in graph.edges]) - d
+    expected = -0.3 * np.trace(pairs @ gram) - multipliers @ r
+    expected += 0.85 * r @ r + 0.5 * np.sum(weights * R**2) / np.sum(weights * V**2)
     assert value == pytest.approx(expected)
-    quotient = approx_fprime(x, lambda z: of.evaluate(z, at)[0], 1e-7)
+    quotient = approx_fprime(x, lambda z: of.evaluate(z, multipliers, 1.7)[0], 1e-7)
     assert np.linalg.norm(gradient - quotient) <= 1e-6 * np.linalg.norm(quotient)
 
 

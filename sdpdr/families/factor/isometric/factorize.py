@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Advised, Progress, show_progress
@@ -197,212 +196,179 @@ def isometric_factors(
     validate.positive_number("tol", tol)
     validate.positive_integer("max_iter", max_iter)
     validate.choice("objective", objective, OBJECTIVES)
-    counted = V if graph.masses is None else np.sqrt(graph.masses)[:, None] * V
-    tail = eckart_young_bound(counted, k) / float(np.linalg.norm(counted))
-    # Units in which edges have the mean squared length one.
-    unit = float(np.sqrt(np.mean(graph.sqdist))) if graph.m else 1.0
-    lagrangian = Lagrangian(V / unit, replace(graph, sqdist=graph.sqdist / unit**2))
-    beta = longest = 0.0
+    lagrangian = Lagrangian(V, graph)
     if objective == "furthest":
         graph.require_connected(
             "take more neighbours, connect='mst' or connect='largest', or objective='none'"
         )
-        furthest = furthest_pairs(V, progress=False).furthest
-        beta = validate.non_negative("pull", pull)
-        ends, place = np.unique(furthest, return_inverse=True)
-        paths = geodesics(graph, ends)[place, np.arange(graph.n)]
-        longest = float(np.sum(graph.counts * paths**2))
-        between = np.column_stack([np.arange(graph.n), furthest])
-        laplacian = SquaredEdgeLengths(graph.n, between).adjoint(graph.counts.astype(float))
-        scaled = beta * unit**2 / longest if longest else 0.0
-        lagrangian = replace(lagrangian, pairs=laplacian, pull=scaled)
-    search = _Search(lagrangian, tol, beta, longest, unit, max_iter, Deadline(time_limit))
+        lagrangian.pull_apart(
+            furthest_pairs(V, progress=False).furthest, validate.non_negative("pull", pull)
+        )
+    tail = eckart_young_bound(np.sqrt(lagrangian.weights) * lagrangian.V, k)
+    bound, start = lagrangian.objective(tail, lagrangian.longest), _start(lagrangian.V, k, seed)
     with show_progress(progress, "isometric factors") as report:
-        x, status = search.run(_start(lagrangian.X, k, seed), report)
-    (W, H), bound = lagrangian.split(x), search.objective(tail, longest)
+        x, status, history = _search(lagrangian, start, tol, max_iter, Deadline(time_limit), report)
+    W, H = lagrangian.split(x)
     return IsometricFactors(
-        unit * W, H.copy(), status, **search.measures(x), rec_bound=tail, bound=bound,
-        history=search.history,
+        lagrangian.unit * W, H.copy(), status, **lagrangian.measures(x), rec_bound=tail,
+        bound=bound, history=history,
     )  # fmt: skip
 
 
-def _start(X: Array, k: int, seed: int) -> Array:
+def _start(V: Array, k: int, seed: int) -> Array:
     """All entries of factors by scikit-learn, with unit rows of H."""
-    W, H = short_descent(X, k, seed=seed)
+    W, H = short_descent(V, k, seed=seed)
     lost = ~H.any(axis=1)
     H[lost] = np.random.default_rng(seed).random((int(lost.sum()), H.shape[1]))
     size = np.linalg.norm(H, axis=1)
     return np.concatenate([(W * size).ravel(), (H / size[:, None]).ravel()])
 
 
-@dataclass(frozen=True, eq=False)
-class Multipliers:
-    r"""Multipliers :math:`\lambda` of the lengths; penalties of their errors and the product's."""
-
-    lengths: Array
-    length_penalty: float
-    product_penalty: float
-
-
-@dataclass(frozen=True, eq=False)
 class Lagrangian:
     r"""Augmented Lagrangian of isometric nonnegative factors, with its gradient.
 
     .. math::
 
-        \mathcal L(W, H) = -\beta \langle L_F, W W^T\rangle
-        - \lambda^T r + \tfrac{\sigma_1}2 |r|^2 + \tfrac{\sigma_2}2 \sum_i c_i |R_i|^2,
+        \mathcal L(W, H) = -\frac\beta S \langle L_F, W W^T\rangle
+        - \lambda^T r + \tfrac\sigma2 |r|^2 + \tfrac12 \sum_i c_i |R_i|^2,
 
     with :math:`r_e = |w_i - w_j|^2 - d_e` for every edge e = ij, R = WH - V with rows
-    :math:`R_i`, counts c of the nodes, and :math:`L_F` the Laplacian of pairs to be spread: (4.87)
-    of the thesis, corrected.
+    :math:`R_i`, counts c of the nodes divided by the squares of V, and :math:`L_F` the Laplacian of
+    pairs to be pulled apart: (4.87) of the thesis, corrected. V is held in the ``unit`` in which
+    edges have the mean squared length one.
     """
 
-    X: Array
-    graph: NeighborGraph
     pairs: sp.csr_array | None = None
-    pull: float = 0.0
+    beta = longest = 0.0
 
-    @cached_property
-    def incidence(self) -> sp.csr_array:
-        """Rows e_i - e_j, one for each edge."""
-        return SquaredEdgeLengths(self.graph.n, self.graph.edges).vectors
+    def __init__(self, V: Array, graph: NeighborGraph) -> None:
+        self.graph, self.unit = graph, float(np.sqrt(np.mean(graph.sqdist))) if graph.m else 1.0
+        self.V, self.sqdist = V / self.unit, graph.sqdist / self.unit**2
+        counts = graph.counts[:, None].astype(float)
+        self.weights = counts / float(np.sum(counts * self.V**2))
+        self.incidence = SquaredEdgeLengths(graph.n, graph.edges).vectors
+        self.transposed = self.incidence.T.tocsr()
 
-    @cached_property
-    def _transposed(self) -> sp.csr_array:
-        return self.incidence.T.tocsr()
-
-    @cached_property
-    def counts(self) -> Array | float:
-        """Counts of the nodes as a column, or one."""
-        return 1.0 if self.graph.masses is None else self.graph.masses[:, None]
+    def pull_apart(self, furthest: Index, beta: float) -> None:
+        """Pull each node away from the one that is furthest from it."""
+        n, counts = self.graph.n, self.graph.counts.astype(float)
+        ends, place = np.unique(furthest, return_inverse=True)
+        paths = geodesics(self.graph, ends)[place, np.arange(n)]
+        between = np.column_stack([np.arange(n), furthest])
+        self.pairs = SquaredEdgeLengths(n, between).adjoint(counts)
+        self.beta, self.longest = beta, float(np.sum(counts * paths**2))
 
     def split(self, x: Array) -> tuple[Array, Array]:
         """W and H from all their entries in one vector."""
-        n, m = self.X.shape
+        n, m = self.V.shape
         k = x.size // (n + m)
         return x[: n * k].reshape(n, k), x[n * k :].reshape(k, m)
 
-    def length_errors(self, W: Array) -> Array:
-        """The errors r of squared lengths, one for each edge."""
+    def length_errors(self, W: Array) -> tuple[Array, Array]:
+        """The errors r of squared lengths, one for each edge, and the steps along edges."""
         steps = self.incidence @ W
-        return np.asarray(np.einsum("ek,ek->e", steps, steps) - self.graph.sqdist)
+        return np.einsum("ek,ek->e", steps, steps) - self.sqdist, steps
 
-    def evaluate(self, x: Array, at: Multipliers) -> tuple[float, Array]:
+    def evaluate(self, x: Array, multipliers: Array, penalty: float) -> tuple[float, Array]:
         """The value and the gradient."""
         W, H = self.split(x)
-        steps = self.incidence @ W
-        r = np.einsum("ek,ek->e", steps, steps) - self.graph.sqdist
-        R = W @ H - self.X
-        q = at.length_penalty * r - at.lengths
-        Q = at.product_penalty * self.counts * R
-        value = -at.lengths @ r + 0.5 * at.length_penalty * (r @ r) + 0.5 * np.vdot(Q, R)
-        left = 2.0 * (self._transposed @ (q[:, None] * steps)) + Q @ H.T
+        (r, steps), R = self.length_errors(W), W @ H - self.V
+        q, Q = penalty * r - multipliers, self.weights * R
+        value = -multipliers @ r + 0.5 * penalty * (r @ r) + 0.5 * np.vdot(Q, R)
+        left = 2.0 * (self.transposed @ (q[:, None] * steps)) + Q @ H.T
         if self.pairs is not None:
-            pulled = self.pairs @ W
-            value -= self.pull * np.vdot(W, pulled)
-            left -= 2.0 * self.pull * pulled
+            pulled = self._pull * (self.pairs @ W)
+            value -= np.vdot(W, pulled)
+            left -= 2.0 * pulled
         return float(value), np.concatenate([left.ravel(), (W.T @ Q).ravel()])
 
-
-@dataclass
-class _Search:
-    """Rounds of L-BFGS-B, each followed by an update of the multipliers and their penalty."""
-
-    lagrangian: Lagrangian
-    tol: float
-    beta: float
-    longest: float
-    unit: float
-    max_iter: int
-    deadline: Deadline
-
-    def __post_init__(self) -> None:
-        of = self.lagrangian
-        self.history: list[dict[str, float]] = []
-        self.size = float(np.sum(of.counts * of.X**2)), float(np.sum(of.graph.sqdist**2)) or 1.0
-
-    def run(self, x: Array, report: Progress | None) -> tuple[Array, IsometricStatus]:
-        """The best point of all rounds, and how they ended."""
-        of = self.lagrangian
-        at = Multipliers(np.zeros(of.graph.m), _LENGTHS / self.size[1], 1.0 / self.size[0])
-        best = x
-        try:
-            while len(self.history) < self.max_iter:
-                if self.deadline.is_over():
-                    return best, IsometricStatus.TIME_LIMIT
-                found = self._descend(x, at)
-                record = self.measures(found)
-                far = record["spread"] > _RUNAWAY * self.longest
-                if far or not np.isfinite(found).all():
-                    return best, IsometricStatus.DIVERGED
-                x = found
-                self.history.append({**record, "seconds": self.deadline.spent})
-                if min(self.history, key=self._merit) is self.history[-1]:
-                    best = x
-                if report is not None:
-                    value = record["objective"]
-                    report({**self.history[-1], "iteration": len(self.history), "value": value})
-                ended = self._verdict()
-                if ended is not None:
-                    return best, ended
-                at = self._updated(x, at)
-        except KeyboardInterrupt:
-            return best, IsometricStatus.INTERRUPTED
-        return best, IsometricStatus.ITERATION_LIMIT
-
-    def _descend(self, x: Array, at: Multipliers) -> Array:
-        def stop(z: Array) -> None:
-            if self.deadline.is_over():
-                raise StopIteration
-
-        found = minimize(
-            self.lagrangian.evaluate, x, args=(at,), jac=True, method="L-BFGS-B",
-            bounds=[(0.0, None)] * x.size, callback=stop,
-            options={"maxiter": _STEPS, "maxcor": 10, "ftol": 1e-15, "gtol": 1e-10},
-        )  # fmt: skip
-        return np.asarray(found.x)
-
-    def _updated(self, x: Array, at: Multipliers) -> Multipliers:
-        """First-order multipliers, and a penalty that is doubled if errors fell too little."""
-        W, _ = self.lagrangian.split(x)
-        lengths = at.lengths - at.length_penalty * self.lagrangian.length_errors(W)
-        errors = [record["dist"] for record in self.history[-2:]]
-        slow = len(errors) == 2 and errors[1] > max(_CUT * errors[0], self.tol)
-        stiff = (2.0 if slow else 1.0) * at.length_penalty
-        return replace(at, lengths=lengths, length_penalty=stiff)
+    @property
+    def _pull(self) -> float:
+        """The weight of the spread in the unit of the lengths."""
+        return self.beta * self.unit**2 / self.longest if self.longest else 0.0
 
     def objective(self, rec: float, spread: float) -> float:
         """The objective that is minimized."""
-        pulled = self.beta * spread / self.longest if self.longest else 0.0
-        return 0.5 * rec**2 - pulled
+        return 0.5 * rec**2 - (self.beta * spread / self.longest if self.longest else 0.0)
 
     def measures(self, x: Array) -> dict[str, float]:
         """The fields of `IsometricFactors` that grade factors."""
-        of = self.lagrangian
-        W, H = of.split(x)
-        rec = float(np.sqrt(np.sum(of.counts * (W @ H - of.X) ** 2) / self.size[0]))
-        dist = float(np.linalg.norm(of.length_errors(W)) / np.sqrt(self.size[1]))
-        spread = 0.0 if of.pairs is None else self.unit**2 * float(np.vdot(W, of.pairs @ W))
+        W, H = self.split(x)
+        rec = float(np.sqrt(np.sum(self.weights * (W @ H - self.V) ** 2)))
+        size = float(np.linalg.norm(self.sqdist)) or 1.0
+        dist = float(np.linalg.norm(self.length_errors(W)[0])) / size
+        spread = 0.0 if self.pairs is None else self.unit**2 * float(np.vdot(W, self.pairs @ W))
         objective = self.objective(rec, spread)
         return {"objective": objective, "rec": rec, "dist": dist, "spread": spread}
 
-    def _merit(self, record: dict[str, float]) -> tuple[float, float]:
-        """The key of the best round: its error above ``tol``, then its objective."""
-        error = record["dist"]
-        return (error if error > self.tol else 0.0), record["objective"]
 
-    def _verdict(self) -> IsometricStatus | None:
-        """Whether the search has settled or stalled."""
-        errors = [record["dist"] for record in self.history]
-        if errors[-1] > self.tol:
-            if len(errors) <= _PATIENCE:
-                return None
-            lately, before = min(errors[-_PATIENCE:]), min(errors[:-_PATIENCE])
-            stalled = min(lately, before) > self.tol and lately > _PROGRESS * before
-            return IsometricStatus.STALLED if stalled else None
-        if len(errors) < 2:
-            return None
-        before, now = (record["objective"] for record in self.history[-2:])
-        settled = abs(before - now) <= self.tol * max(abs(now), self.tol)
+def _search(
+    of: Lagrangian, x: Array, tol: float, max_iter: int, deadline: Deadline,
+    report: Progress | None,
+) -> tuple[Array, IsometricStatus, list[dict[str, float]]]:  # fmt: skip
+    """The best point of all rounds, how they ended, and what they found.
+
+    A round is followed by first-order multipliers, and by a double penalty if errors fell too
+    little.
+    """
+    multipliers, penalty = np.zeros(of.graph.m), _LENGTHS / (float(np.sum(of.sqdist**2)) or 1.0)
+    best, history = x, list[dict[str, float]]()
+
+    def merit(record: dict[str, float]) -> tuple[float, float]:
+        """The key of the best round: its error above ``tol``, then its objective."""
+        return (record["dist"] if record["dist"] > tol else 0.0), record["objective"]
+
+    try:
+        while len(history) < max_iter:
+            if deadline.is_over():
+                return best, IsometricStatus.TIME_LIMIT, history
+            found = _descended(of, x, multipliers, penalty, deadline)
+            record = of.measures(found)
+            if record["spread"] > _RUNAWAY * of.longest or not np.isfinite(found).all():
+                return best, IsometricStatus.DIVERGED, history
+            x = found
+            history.append({**record, "seconds": deadline.spent})
+            best = x if min(history, key=merit) is history[-1] else best
+            if report is not None:
+                value = record["objective"]
+                report({**history[-1], "iteration": len(history), "value": value})
+            ended = _verdict(history, tol)
+            if ended is not None:
+                return best, ended, history
+            multipliers = multipliers - penalty * of.length_errors(of.split(x)[0])[0]
+            before = history[-2]["dist"] if len(history) > 1 else np.inf
+            if record["dist"] > max(_CUT * before, tol):
+                penalty *= 2.0
+    except KeyboardInterrupt:
+        return best, IsometricStatus.INTERRUPTED, history
+    return best, IsometricStatus.ITERATION_LIMIT, history
+
+
+def _descended(
+    of: Lagrangian, x: Array, multipliers: Array, penalty: float, deadline: Deadline
+) -> Array:
+    """A point of a smaller Lagrangian, by L-BFGS-B."""
+
+    def stop(_: Array) -> None:
+        if deadline.is_over():
+            raise StopIteration
+
+    found = minimize(
+        of.evaluate, x, args=(multipliers, penalty), jac=True, method="L-BFGS-B",
+        bounds=[(0.0, None)] * x.size, callback=stop,
+        options={"maxiter": _STEPS, "maxcor": 10, "ftol": 1e-15, "gtol": 1e-10},
+    )  # fmt: skip
+    return np.asarray(found.x)
+
+
+def _verdict(history: list[dict[str, float]], tol: float) -> IsometricStatus | None:
+    """Whether the search has settled or stalled."""
+    errors = [record["dist"] for record in history]
+    if errors[-1] <= tol:
+        values = [record["objective"] for record in history[-2:]]
+        settled = len(values) == 2 and abs(np.diff(values)[0]) <= tol * max(abs(values[-1]), tol)
         return IsometricStatus.SETTLED if settled else None
+    stalled = len(errors) > _PATIENCE and (
+        min(errors) > tol and min(errors[-_PATIENCE:]) > _PROGRESS * min(errors[:-_PATIENCE])
+    )
+    return IsometricStatus.STALLED if stalled else None
