@@ -15,7 +15,7 @@ from sdpdr.graphs.nearest import knn
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.shortest_paths import landmarks
-from sdpdr.graphs.space import Euclidean
+from sdpdr.graphs.space import Points
 from sdpdr.graphs.weighing import best_weights, reconstruction_weights
 from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.spectral import fix_signs
@@ -80,7 +80,7 @@ def coarse_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
     if not has_coordinates(graph):
         raise DataError(f"the graph made by {graph.provenance} has no coordinates of its points.")
     space = graph.provenance.space
-    assert isinstance(space, Euclidean)
+    assert isinstance(space, Points)
     points = space.X
     sample = np.sort(np.random.default_rng(seed).permutation(graph.n)[:_COARSE])
     k = min(_NEIGHBORS, sample.size - 1)
@@ -99,9 +99,9 @@ def coarse_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
 
 
 def has_coordinates(graph: NeighborGraph) -> bool:
-    """Whether the graph has the coordinates of its points."""
+    """Whether the graph has the coordinates of its points, in a dense array."""
     space = graph.provenance.space
-    return isinstance(space, Euclidean) and space.n == graph.n
+    return isinstance(space, Points) and not space.is_sparse and space.n == graph.n
 
 
 # Up to this order a dense eigendecomposition is used, which takes milliseconds.

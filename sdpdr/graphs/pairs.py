@@ -131,7 +131,7 @@ def bridges(space: Space, labels: Index, each: int) -> Index:
     for pair in joined:
         near, far = sorted((own[p] for p in pair), key=len)
         pairs = sorted_pairs(np.column_stack([near, space.nearest_between(near, far)]))[0]
-        length = _away(space, *pairs.T)
+        length = space.sqdist_or_inf(*pairs.T)
         first = ranked(length[None], space.tolerance)[0][0, :each]
         found.append(pairs[first[np.isfinite(length[first])]])
     return sorted_pairs(np.concatenate(found))[0]
@@ -153,16 +153,8 @@ def _nearest_outside(space: Space, labels: Index, rows: Index) -> tuple[Index, A
             if here.size == 0:
                 continue
             found = space.nearest_between(rows[here], np.flatnonzero(one != side))
-            length = _away(space, rows[here], found)
+            length = space.sqdist_or_inf(rows[here], found)
             equal = at_most(length, best[here], space.tolerance) & (found < end[here])
             closer = equal | ~at_most(best[here], length, space.tolerance)
             end[here[closer]], best[here[closer]] = found[closer], length[closer]
     return end, best
-
-
-def _away(space: Space, i: Index, j: Index) -> Array:
-    """Squared distances, infinite where they are not known."""
-    length = np.full(len(i), np.inf)
-    known = space.known(i, j)
-    length[known] = space.sqdist(i[known], j[known])
-    return length

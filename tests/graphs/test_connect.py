@@ -16,7 +16,7 @@ from sdpdr.errors import (
 )
 from sdpdr.graphs.nearest import smallest_k
 from sdpdr.graphs.pairs import shortest_links
-from sdpdr.graphs.space import Euclidean, Precomputed, make_space
+from sdpdr.graphs.space import Points, Precomputed, make_space
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_links_are_the_first_of_equals(seed, n, dim, parts, step):
         labels = np.unique(rng.integers(0, parts, len(X)), return_inverse=True)[1]
     expected = kruskal(X, labels)
     D = np.square(X[:, None] - X).sum(axis=-1)
-    assert np.array_equal(shortest_links(Euclidean(X), labels), expected)
+    assert np.array_equal(shortest_links(Points(X), labels), expected)
     assert np.array_equal(shortest_links(Precomputed(D), labels), expected)
 
 

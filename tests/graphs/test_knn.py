@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from sdpdr import datasets, graphs
 from sdpdr.graphs.nearest import smallest_k
 from sdpdr.graphs.pairs import clique_pairs, from_table
-from sdpdr.graphs.space import Euclidean, make_space
+from sdpdr.graphs.space import Points, make_space
 
 
 def brute_table(X, k):
@@ -39,7 +39,7 @@ lattices = arrays(np.float64, st.tuples(st.integers(3, 14), st.integers(1, 3)),
 @pytest.mark.parametrize("dim", [3, 40])
 def test_neighbours_are_exact_far_from_the_origin(dim):
     X = gaussian(0, n=150, dim=dim) + 1e6
-    assert np.array_equal(Euclidean(X).nearest(7), brute_table(X, 7))
+    assert np.array_equal(Points(X).nearest(7), brute_table(X, 7))
 
 
 @given(X=lattices, data=st.data())

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 from sdpdr import datasets, graphs
 from sdpdr.graphs import search
-from sdpdr.graphs.space import Euclidean
+from sdpdr.graphs.space import Points
 
 # Two values in each of many features: ties everywhere, in dimensions for trees and for brute force.
 cubes = arrays(np.float64, st.tuples(st.integers(4, 40), st.integers(1, 14)),
@@ -26,7 +26,7 @@ def stable_table(X, k):
 @settings(max_examples=8)
 def test_every_search_breaks_ties_by_index(X, data):
     k = data.draw(st.integers(1, len(X) - 1))
-    assert np.array_equal(Euclidean(X).nearest(k), stable_table(X, k))
+    assert np.array_equal(Points(X).nearest(k), stable_table(X, k))
 
 
 @given(seed=st.integers(0, 10_000), features=st.sampled_from([1, 3, 12]))
@@ -35,7 +35,7 @@ def test_nearest_between_two_sets_takes_the_first_of_equals(seed, features):
     X = np.random.default_rng(seed).integers(0, 3, (40, features)).astype(float)
     sources, targets = np.arange(0, 40, 2), np.arange(1, 40, 2)
     nearest = cdist(X[sources], X[targets], "sqeuclidean").argmin(axis=1)
-    assert np.array_equal(Euclidean(X).nearest_between(sources, targets), targets[nearest])
+    assert np.array_equal(Points(X).nearest_between(sources, targets), targets[nearest])
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])

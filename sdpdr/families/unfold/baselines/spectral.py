@@ -21,7 +21,7 @@ from sdpdr.families.unfold.baselines.ncmvu import NCMVU
 from sdpdr.families.unfold.baselines.stress import SPE, Sammon, metric_mds, nonmetric_mds
 from sdpdr.families.unfold.completion import classically_scaled
 from sdpdr.graphs import NeighborGraph, geodesics, knn
-from sdpdr.graphs.space import Euclidean, Space, make_space
+from sdpdr.graphs.space import Points, Space, make_space
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import short_indices
 
@@ -233,7 +233,7 @@ def _fitted(name: str, estimator: Any, data: Any) -> Array:
 
 def _points(space: Space) -> Array:
     """The dense coordinates of the points."""
-    if not isinstance(space, Euclidean):
+    if not isinstance(space, Points) or space.is_sparse:
         raise DataTypeError(
             "X is sparse, and this method takes coordinates of dense points. Reduce X first, with "
             "sklearn.decomposition.TruncatedSVD."
