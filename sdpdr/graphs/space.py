@@ -154,7 +154,7 @@ class Points(Space):
 
     @cached_property
     def centered(self) -> Any:
-        """Points moved to their mean, as inner products lose digits far from it; sparse ones stay."""
+        """Points, moved to their mean unless sparse: inner products lose digits far from it."""
         return self.X if self.is_sparse else self.X - self.X.mean(axis=0)
 
     @cached_property

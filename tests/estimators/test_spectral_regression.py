@@ -251,6 +251,7 @@ def test_fewer_given_coordinates_are_the_first_and_forget_earlier_labels():
         (SpectralRegression(kernel="rbf", cardinality=2), "labels", DataError, "kernel"),
         (SpectralRegression(cardinality=0), "labels", DataError, "cardinality"),
         (SpectralRegression(cardinality=2, alpha="loo"), "labels", DataError, "cardinality"),
+        (SpectralRegression(penalty=np.eye(5), alpha="loo"), "labels", DataError, "a number alpha"),
         (SpectralRegression(penalty=np.eye(4)), "labels", ShapeError, "5 columns"),
         (SpectralRegression(), "one", DataError, "two"),
         (SpectralRegression(), "short", ShapeError, "inconsistent"),

@@ -6,7 +6,7 @@ import sys
 import warnings
 from abc import abstractmethod
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -43,11 +43,17 @@ from sdpdr.families.regress.pencils import (
     semisupervised_pencil,
     within_classes,
 )
-from sdpdr.families.regress.ridge import ALPHA, choose_ridge, is_quick, require_ridge, ridge
+from sdpdr.families.regress.ridge import (
+    choose_ridge,
+    fixed_ridge,
+    is_quick,
+    require_ridge,
+    ridge,
+)
 from sdpdr.graphs import knn
+from sdpdr.graphs.weighing import WEIGHTS
 from sdpdr.linalg.spectral import fix_signs, gram_spectrum
 
-WEIGHTS = ("binary", "heat", "cosine")
 CONNECT = ("none", "mst", "bridges")
 LABELLED = ("given", "classes", "semisupervised", "contrast")
 # Kinds of pencils that use classes if there are any, and have no meaning for unknown labels.
@@ -72,6 +78,8 @@ class PencilLearner(Transformer):
     weights: str = "binary"
     connect: str = "none"
     smoothing: float = 0.1
+    # What to do about labels that are missing, for the error that names them.
+    _instead: ClassVar[str] = "mark unknown labels by -1"
     # The kernel map that is enlarged, with kernel values of new samples, during a `partial_fit`.
     _grown: Any = None
 
@@ -125,11 +133,6 @@ class PencilLearner(Transformer):
         validate.choice("weights", self.weights, WEIGHTS)
         require_ridge(self.alpha)
 
-    @property
-    def _instead(self) -> str:
-        """Advice for unknown labels."""
-        return "mark unknown labels by -1"
-
     def _target(self, y: Any, n: int) -> Any:
         """The target of n samples, if any; a single column of labels as a vector."""
         if y is None:
@@ -145,11 +148,8 @@ class PencilLearner(Transformer):
         return y[:, 0] if is_column else y
 
     def _kind(self, y: Any) -> str:
-        """The kind of responses."""
-        return self._checked_kind(self.responses, y, type(self).__name__)
-
-    def _checked_kind(self, kind: str, y: Any, who: str) -> str:
-        """The kind itself, if y is passed where it is needed; ``who`` is named in warnings."""
+        """The kind of responses, if y is passed where it is needed."""
+        kind, who = self._chosen_kind(y)
         if y is None and kind in LABELLED:
             raise DataError(
                 f"{kind!r} responses requires y to be passed, but the target y is None. Pass a "
@@ -158,6 +158,10 @@ class PencilLearner(Transformer):
         if y is not None and kind in OF_CLASSES:
             warn_of_mark(y, who)
         return kind
+
+    def _chosen_kind(self, y: Any) -> tuple[str, str]:
+        """The kind of responses, and what chose it, for warnings."""
+        return self.responses, type(self).__name__
 
     def _goes_by_distance(self, kind: str) -> bool:
         """Whether the map depends on Euclidean distances."""
@@ -241,17 +245,16 @@ class PencilLearner(Transformer):
             mapping = self._fit_kernel_map(X, Y)
             return mapping, mapping.fitted
         # A sparse map is fitted about plain means, and so is the one that orders its responses.
-        if self.cardinality is not None or (totals is not None and np.all(totals == 1.0)):
-            totals = None
-        free = self.penalty is None and self.cardinality is None
-        if alpha_is_chosen(self.alpha, free and is_quick(X)):
+        is_plain = self.cardinality is not None or totals is None or bool(np.all(totals == 1.0))
+        may_choose = self.penalty is None and self.cardinality is None
+        alpha, linear = fixed_ridge(self.alpha, may_choose and is_quick(X)), None
+        if alpha is None:
             choice = choose_ridge(X, Y)
-            self.alpha_ = choice.alpha
-            if totals is None:
-                return choice.mapping, choice.mapping(X)
-        else:
-            self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
-        linear = ridge(X, Y, self.alpha_, penalty=self.penalty, weights=totals)
+            alpha, linear = choice.alpha, choice.mapping
+        if linear is None or not is_plain:
+            weights = None if is_plain else totals
+            linear = ridge(X, Y, alpha, penalty=self.penalty, weights=weights)
+        self.alpha_ = alpha
         return linear, linear(X)
 
     def _fit_kernel_map(self, X: Any, Y: Array) -> Any:
@@ -260,14 +263,15 @@ class PencilLearner(Transformer):
             return extended(fitted, between, among, Y)
         typical = max(2.0 * float(np.sum(np.var(X, axis=0))), np.finfo(float).tiny)
         self.gamma_ = 1.0 / (2.0 * typical) if self.gamma is None else float(self.gamma)
-        self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
-        if alpha_is_chosen(self.alpha, X.shape[0] <= QUICK):
+        alpha = fixed_ridge(self.alpha, X.shape[0] <= QUICK)
+        if alpha is None:
             gammas = [self.gamma_]
             if self.gamma is None and self.kernel == "rbf":
                 gammas = [width / typical for width in WIDTHS]
             choice = choose_kernel(partial(kernel_values, self.kernel, X, X), Y, gammas)
-            self.alpha_, self.gamma_ = choice.delta, choice.gamma
-        return fit_kernel(kernel_values(self.kernel, X, X, self.gamma_), Y, self.alpha_)
+            alpha, self.gamma_ = choice.delta, choice.gamma
+        self.alpha_ = alpha
+        return fit_kernel(kernel_values(self.kernel, X, X, self.gamma_), Y, alpha)
 
     @property
     def _n_features_out(self) -> int:
@@ -279,11 +283,6 @@ class PencilLearner(Transformer):
         tags.input_tags.pairwise = self._is_precomputed
         tags.target_tags.required = self.responses in LABELLED
         return tags
-
-
-def alpha_is_chosen(alpha: float | str, is_quick: bool) -> bool:
-    """Whether the ridge is chosen by leave-one-out."""
-    return isinstance(alpha, str) and (alpha == "loo" or is_quick)
 
 
 def default_dimension(y: np.ndarray | None, pencil: Pencil) -> int:

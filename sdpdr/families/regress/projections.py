@@ -22,9 +22,15 @@ from sdpdr.base.labels import (
 )
 from sdpdr.families.limits import ROUNDING
 from sdpdr.families.regress.embedding import graph_embedding, linear_embedding
-from sdpdr.families.regress.learner import PencilLearner, alpha_is_chosen, default_dimension
+from sdpdr.families.regress.learner import PencilLearner, default_dimension
 from sdpdr.families.regress.pencils import Pencil, class_pencil
-from sdpdr.families.regress.ridge import ALPHA, LinearMapping, choose_ridge, is_quick
+from sdpdr.families.regress.ridge import (
+    ALPHA,
+    LinearMapping,
+    choose_ridge,
+    fixed_ridge,
+    is_quick,
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -96,11 +102,7 @@ class GraphProjection(PencilLearner):
         validate.choice("way", self.way, ("regression", "direct"))
         super()._check_options()
 
-    @property
-    def _instead(self) -> str:
-        if self.responses == "semisupervised":
-            return "mark unknown labels by -1, None, nan or a blank"
-        return "drop those samples, or use sdpdr.SDA, which learns from them too"
+    _instead = "drop those samples, or use sdpdr.SDA, which learns from them too"
 
     def _target(self, y: Any, n: int) -> Any:
         return super()._target(None if y is None else as_vector(y), n)
@@ -117,17 +119,16 @@ class GraphProjection(PencilLearner):
         self.n_components_ = len(self.components_)
 
     def _solve_directly(self, X: Matrix, y: np.ndarray | None, pencil: Pencil) -> LinearMapping:
-        self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
-        is_chosen = alpha_is_chosen(self.alpha, is_quick(X))
-        if is_chosen and y is not None and self.responses != "semisupervised":
+        alpha = fixed_ridge(self.alpha, is_quick(X))
+        self.alpha_ = ALPHA if alpha is None else alpha
+        if alpha is None and y is not None and self.responses != "semisupervised":
             classes = class_pencil(y)
             responses = graph_embedding(classes, default_dimension(y, classes)).vectors
             self.alpha_ = float(pencil.totals.mean()) * choose_ridge(X, responses).alpha
         found = linear_embedding(
             X, pencil, self.n_components, self.alpha_, default=default_dimension(y, pencil)
         )
-        assert found.eigenvalues is not None
-        self.eigenvalues_ = found.eigenvalues
+        self.eigenvalues_: Any = found.eigenvalues
         return found
 
     def _orthonormalize(self, X: Matrix) -> None:
@@ -305,34 +306,31 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         -------
         self
         """
-        classes = None
+        is_partly = self.responses == "semisupervised"
+        known: Any = slice(None)
         if y is not None:
             y = as_vector(y)
             require_classes(y)
             warn_of_many(y)
-        if y is not None and self.responses == "semisupervised":
-            warn_of_signs(y)
-            known, codes = ~unknown(y), np.full(y.size, UNKNOWN)
-            classes, codes[known] = distinct(y[known])
-            y = codes
+            if is_partly:
+                warn_of_signs(y)
+                known = ~unknown(y)
+                classes, codes = distinct(y[known])
+                y = np.full(y.size, UNKNOWN)
+                y[known] = codes
         super().fit(X, y)
-        self._describe(X, y)
-        if classes is not None:
-            # Beside None or nan, labels are objects or floats; classes have the type of the others.
-            self.classes_ = np.array(classes.tolist())
-        return self
-
-    def _describe(self, X: Any, y: np.ndarray) -> None:
-        """Classes, their means in the embedding, and the spread within them."""
-        known = y != UNKNOWN if self.responses == "semisupervised" else np.ones(len(y), dtype=bool)
-        self.classes_, codes = np.unique(y[known], return_inverse=True)
+        if not is_partly:
+            classes, codes = distinct(y)
+        # Beside None or nan, labels are objects or floats; classes have the type of the others.
+        self.classes_ = np.array(classes.tolist()) if is_partly else classes
         places = np.asarray(self.transform(X), dtype=float)[known]
-        member = codes == np.arange(self.classes_.size)[:, None]
+        member = codes == np.arange(classes.size)[:, None]
         self.means_ = member @ places / member.sum(axis=1)[:, None]
         # Lengths in units of the spread within classes.
         least = ROUNDING * max(float(places.var()), np.finfo(float).tiny)
         within = np.atleast_2d(np.cov((places - self.means_[codes]).T, bias=True))
         self._units = np.linalg.inv(np.linalg.cholesky(within + least * np.eye(len(within)))).T
+        return self
 
     def predict(self, X: Any) -> Any:
         """The class of the nearest mean, in units of the spread within classes; shape (q,)."""
@@ -417,3 +415,4 @@ class SDA(Discriminant):
     smoothing: float = 0.1
 
     responses = "semisupervised"
+    _instead = "mark unknown labels by -1, None, nan or a blank"

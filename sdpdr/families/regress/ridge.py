@@ -313,6 +313,13 @@ def is_quick(X: Matrix) -> bool:
     return bool(min(X.shape) <= QUICK and entries <= _QUICK_ENTRIES)
 
 
+def fixed_ridge(alpha: float | str, may_choose: bool) -> float | None:
+    """The ridge of an option; None if leave-one-out chooses it."""
+    if not isinstance(alpha, str):
+        return float(alpha)
+    return None if alpha == "loo" or may_choose else ALPHA
+
+
 def require_ridge(alpha: float | str) -> None:
     """Refuse a ridge that is neither a nonnegative number nor "loo" or "auto"."""
     if isinstance(alpha, str):

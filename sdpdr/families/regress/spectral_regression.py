@@ -63,7 +63,8 @@ class SpectralRegression(PencilLearner):
     n_neighbors, metric, weights, connect
         As for `sdpdr.estimators.GraphProjection`.
     alpha : float, "loo" or "auto", default "auto"
-        The ridge; ``"loo"`` chooses it, and the width of an rbf kernel, by exact leave-one-out.
+        The ridge; ``"loo"`` chooses it, and the width of an rbf kernel, by exact leave-one-out,
+        without a penalty matrix or a cardinality.
         ``"auto"`` does so for data of up to 2000 samples or columns and ten million entries, and
         for kernels of up to 2000 samples; with a penalty matrix, a cardinality or more data it is
         0.1.
@@ -155,13 +156,17 @@ class SpectralRegression(PencilLearner):
                 )
         if self.cardinality is not None:
             validate.positive_integer("cardinality", self.cardinality)
-            if self.penalty is not None or self.alpha == "loo":
-                raise DataError("a cardinality needs a number alpha and no penalty matrix.")
+            if self.penalty is not None:
+                raise DataError("a cardinality needs no penalty matrix. Leave one of them out.")
+        if self.alpha == "loo" and (self.penalty is not None or self.cardinality is not None):
+            raise DataError(
+                "alpha='loo' chooses a plain ridge, with no penalty matrix or cardinality. Pass a "
+                "number alpha."
+            )
 
-    def _kind(self, y: Any) -> str:
-        """The kind of responses that ``"auto"`` stands for, or of a Pencil its name."""
+    def _chosen_kind(self, y: Any) -> tuple[str, str]:
         if isinstance(self.responses, Pencil):
-            return self.responses.name
+            return self.responses.name, type(self).__name__
         kind = self.responses
         if kind == "auto":
             if y is None:
@@ -172,7 +177,7 @@ class SpectralRegression(PencilLearner):
                 kind = "semisupervised" if unknown(y).any() else "classes"
             if kind == "semisupervised":
                 warn_of_signs(y, "pass responses='semisupervised'")
-        return self._checked_kind(kind, y, f"SpectralRegression(responses={kind!r})")
+        return kind, f"SpectralRegression(responses={kind!r})"
 
     def _learn(self, X: Any, y: Any, kind: str) -> None:
         mapping, Y = self._map_of_responses(X, y, kind)
