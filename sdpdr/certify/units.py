@@ -26,8 +26,10 @@ from sdpdr.base.arrays import (
     Array,
     Index,
     Matrix,
-    from_triples,
+    chosen_rows,
+    diagonal,
     light,
+    placed,
     row_of_each,
     rows_as_they_are,
     scaled,
@@ -53,6 +55,8 @@ _STEPS, _NEAR = 300, 1e-9
 _UP = 0.618
 # Beside the largest entry of its row, what may be the rounding of zero, and then tells no unit.
 _ROUNDING = 2.0**-50
+# Binary digits between one and entries that units explain: a tenth of what would be rounding.
+_ALIKE = 5.0
 # A number of the objective, in these units, that counts as zero.
 NOTHING = 1e-7
 
@@ -185,45 +189,42 @@ class _Fit:
     """Logarithms of units for which entries are nearest to one.
 
     What is looked for is one number for each unknown, each equation, each row of a matrix, each
-    inequality, and each other cone. Where the program falls into parts that share none of them,
+    inequality, and each other cone. The exponent of an equation or a row of a cone is a sum of
+    these numbers, a row of ``sides`` times all of them; so is that of an unknown, of which those of
+    the entries of a matrix are tied to it. Where the program falls into parts that share no number,
     each part has its own length, which its right sides tell: the largest becomes one.
-
-    The exponent of an equation, a row of a cone or an unknown is the sum of a pair of numbers; a
-    last number, which is zero, stands for none.
     """
 
     def __init__(self, program: FlatProgram) -> None:
         self._program = program
         n, m = program.c.size, program.f.size
-        cones, lengths = self._pairs_of_cones(n + m)
+        cones, lengths = self._of_cones()
         # How each number changes with the length.
-        self._lengths = np.concatenate([np.ones(n), -np.ones(m), lengths, np.zeros(1)])
-        self._none = self._lengths.size - 1
-        self._cones = np.where(cones < 0, self._none, cones)
-        self._equations = self._single(n + np.arange(m))
+        self._lengths = np.concatenate([np.ones(n), -np.ones(m), lengths])
+        count, k = self._lengths.size, program.b.size
+        self._sides = placed([(0, n, diagonal(np.ones(m))), (m, n + m, cones)], (m + k, count))
         self._owner = self._owners()
-        is_own = self._owner >= 0
-        # Those of an entry of a matrix are tied to it.
-        pairs = self._cones[:, self._owner]
-        self._unknowns = np.where(is_own, pairs, self._single(np.arange(n)))
-        self._sign = np.where(is_own, -1.0, 1.0)
+        tied: Array = np.where(self._owner >= 0, 1.0, 0.0)
+        free = placed([(0, 0, diagonal(1.0 - tied))], (n, count))
+        owned = scaled(chosen_rows(self._sides, m + np.maximum(self._owner, 0)), tied)
+        self._unknowns = sp.csr_array(free - owned)
 
-    def _single(self, numbers: Index) -> Index:
-        return np.stack([numbers, np.full(numbers.size, self._none)])
-
-    def _pairs_of_cones(self, count: int) -> tuple[Index, Array]:
-        """The numbers of rows of all cones, from ``count`` on, and how they change with lengths."""
-        pairs, lengths = np.full((2, self._program.b.size), -1), list[Array]()
+    def _of_cones(self) -> tuple[sp.csr_array, Array]:
+        """The numbers that each row of a cone is the sum of, and how they change with lengths."""
+        numbers, each, lengths, count = list[Index](), list[Index](), list[Array](), 0
         for kind, size, rows, _ in self._program.parts:
             if kind == SEMIDEFINITE:
-                pairs[:, rows] = count + np.stack(upper_triangle(int(size))[::-1])
+                numbers.append(count + np.stack(upper_triangle(int(size)), axis=1).ravel())
                 lengths.append(np.full(int(size), -0.5))
             else:
                 own = np.arange(rows.size) if kind == NONNEGATIVE else np.zeros(rows.size, int)
-                pairs[0, rows] = count + own
+                numbers.append(count + own)
                 lengths.append(np.full(own[-1] + 1, -1.0))
+            each.append(np.full(rows.size, 2 if kind == SEMIDEFINITE else 1))
             count += lengths[-1].size
-        return pairs, np.concatenate(lengths)
+        ends, columns = np.cumsum(np.concatenate([[0], *each])), np.concatenate(numbers)
+        found = rows_as_they_are(np.ones(columns.size), columns, ends, (ends.size - 1, count))
+        return found, np.concatenate(lengths)
 
     def _owners(self) -> Index:
         """The row that each unknown is, where a matrix is a variable; else -1."""
@@ -238,57 +239,58 @@ class _Fit:
 
     def units(self) -> Units:
         """Those of least squares, rounded to powers of two; length and coefficient are one."""
-        numbers, signs, sizes = self._terms()
-        kept = numbers != self._none
-        ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
-        shape = (sizes.size, self._none)
-        side = rows_as_they_are(signs[kept], numbers[kept], ends, shape)
-        logs = -np.log2(sizes)
-        theta = spl.lsmr(light(side), logs, atol=_NEAR, btol=_NEAR, maxiter=_STEPS)[0]
-        theta = self._with_lengths(np.append(theta, 0.0), numbers)
-        of_cones = theta[self._cones].sum(axis=0)
-        unknowns = _whole(self._sign * theta[self._unknowns].sum(axis=0))
-        cones, equations = _whole(of_cones), _whole(theta[self._equations].sum(axis=0))
+        numbers = self._with_lengths(*self._fitted())
+        exponents, m = self._sides @ numbers, self._program.f.size
+        unknowns, cones = _whole(self._unknowns @ numbers), _whole(exponents[m:])
         for kind, size, rows, _ in self._program.parts:
             if kind == SEMIDEFINITE:
-                cones[rows] = _congruence(int(size), of_cones[rows])
+                cones[rows] = _congruence(int(size), exponents[m + rows])
         own = np.flatnonzero(self._owner >= 0)
         unknowns[own] = -cones[self._owner[own]]
-        return Units(np.exp2(unknowns), np.exp2(equations), np.exp2(cones))
+        return Units(np.exp2(unknowns), np.exp2(_whole(exponents[:m])), np.exp2(cones))
 
-    def _terms(self) -> tuple[Index, Array, Array]:
-        """The numbers whose sum each entry is to be near, four a row, their signs, and its size."""
-        numbers, signs, sizes = list[Index](), list[Array](), list[Array]()
-        for pairs, M in ((self._equations, self._program.E), (self._cones, self._program.A)):
-            row, column, size = row_of_each(M), M.indices, np.abs(M.data)
-            solid = size > _ROUNDING * largest_of_rows(M)[row]
-            row, column = row[solid], column[solid]
-            numbers.append(np.concatenate([pairs[:, row], self._unknowns[:, column]]).T)
-            one, sign = np.ones(row.size), self._sign[column]
-            signs.append(np.stack([one, one, sign, sign], axis=1))
-            sizes.append(size[solid])
-        return np.concatenate(numbers), np.concatenate(signs), np.concatenate(sizes)
+    def _fitted(self) -> tuple[Array, sp.csr_array]:
+        """The numbers for which entries are nearest to one, and those that each entry ties."""
+        (m, n), A = self._program.E.shape, self._program.A
+        M = placed([(0, 0, self._program.E), (m, 0, A)], (m + A.shape[0], n))
+        M.eliminate_zeros()
+        row, size = row_of_each(M), np.abs(M.data)
+        ties = chosen_rows(self._sides, row) + chosen_rows(self._unknowns, M.indices)
+        # Units of the entries of a matrix that is a variable cancel.
+        ties.eliminate_zeros()
+        solid = size > _ROUNDING * largest_of_rows(M)[row]
+        if not np.all(solid):
+            # Small numbers are no rounding if units explain them, of which there are fewer.
+            numbers = _least_squares(ties, size)
+            is_more = np.count_nonzero(np.diff(ties.indptr)) > np.unique(ties.indices).size
+            solid |= is_more and np.max(np.abs(ties @ numbers + np.log2(size))) < _ALIKE
+        ties = chosen_rows(ties, np.flatnonzero(solid))
+        return _least_squares(ties, size[solid]), ties
 
-    def _with_lengths(self, theta: Array, numbers: Index) -> Array:
-        """The same with the length of each part: least squares leave it open."""
-        first, other = [np.repeat(numbers[:, 0], 3)], [numbers[:, 1:].ravel()]
-        for kind, _, rows, _ in self._program.parts:
-            if kind == SEMIDEFINITE:  # whose rows have one length
-                other.append(self._cones[0, rows])
-                first.append(np.full(rows.size, other[-1][0]))
-        start, end = np.concatenate(first), np.concatenate(other)
-        some = end != self._none
-        ties = from_triples(np.ones(some.sum()), start[some], end[some], (theta.size, theta.size))
-        part = sp.csgraph.connected_components(ties, directed=False)[1]
+    def _with_lengths(self, numbers: Array, ties: sp.csr_array) -> Array:
+        """The same with the length of each part: least squares leave it open.
+
+        All rows of a matrix have one length.
+        """
+        rows, count = ties.shape[0] + self._sides.shape[0], numbers.size
+        joined = placed([(0, rows, ties), (ties.shape[0], rows, self._sides)], (rows + count,) * 2)
+        part = sp.csgraph.connected_components(joined, directed=False)[1][rows:]
         right = np.concatenate([self._program.f, self._program.b])
-        pairs = np.concatenate([self._equations, self._cones], axis=1)[:, right != 0.0]
-        sizes = theta[pairs].sum(axis=0) + np.log2(np.abs(right[right != 0.0]))
+        some = np.flatnonzero(right)
+        sides = chosen_rows(self._sides, some)
+        sizes = sides @ numbers + np.log2(np.abs(right[some]))
         lengths = np.full(part.max() + 1, -np.inf)
-        np.maximum.at(lengths, part[pairs[0]], sizes)
+        np.maximum.at(lengths, part[sides.indices[sides.indptr[:-1]]], sizes)
         # What all share is left to the length of the program.
         shared = np.floor(np.max(lengths)) if np.any(np.isfinite(lengths)) else 0.0
         lengths = np.where(np.isfinite(lengths), lengths - shared, 0.0)
-        return np.asarray(theta + lengths[part] * self._lengths)
+        return np.asarray(numbers + lengths[part] * self._lengths)
+
+
+def _least_squares(ties: sp.csr_array, sizes: Array) -> Array:
+    """The numbers whose sums are nearest to minus the logarithms of sizes."""
+    found = spl.lsmr(light(ties), -np.log2(sizes), atol=_NEAR, btol=_NEAR, maxiter=_STEPS)[0]
+    return np.asarray(found)
 
 
 def _power(*numbers: Array) -> float:
@@ -315,7 +317,9 @@ def _congruence(order: int, exponents: Array) -> Array:
     [1.0, 3.0, 5.0]
     """
     i, j = upper_triangle(order)
-    first, rows = exponents[0], (exponents[_on_diagonal(order)] - exponents[0]) / 2.0
+    # Next to zero, so that rows have room on both sides.
+    first = exponents[0] - 2.0 * np.rint(exponents[0] / 2.0)
+    rows = (exponents[_on_diagonal(order)] - first) / 2.0
     # Clipped one by one, so that the sums are a congruence still.
     first, rows = _whole(first), _whole(rows)
     return np.asarray(first + rows[i] + rows[j])

@@ -88,6 +88,40 @@ def two_parts(axes, unknowns, equations, lengths, price):
     return build(c, sp.csr_array(E), f, pieces, offset=3.0 * 2.0**price)
 
 
+def on_axes(exponents):
+    """Three equations of a 3 x 3 matrix whose rows have units of their own."""
+    i, j = np.array([[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]])
+    i, j = i[[0, 1, 3, 2, 4, 5]], j[[0, 1, 3, 2, 4, 5]]
+    E = np.random.default_rng(1).choice([-2.0, -1.0, 1.0, 2.0], (3, 6))
+    size = 2.0 ** np.array(exponents)
+    cone = Piece(SEMIDEFINITE, 3, -sp.eye_array(6), np.zeros(6))
+    return build(np.ones(6), sp.csr_array(E / (size[i] * size[j])), np.ones(3), [cone])
+
+
+@pytest.mark.parametrize("wide", [9, 40, 60])
+def test_small_numbers_tell_units_where_all_are_explained_by_them(wide):
+    """However far apart: beside the largest they are no rounding then."""
+    given, turned = (Units.of(on_axes(e)).program(on_axes(e)) for e in ([0] * 3, [-wide, 0, wide]))
+    np.testing.assert_array_equal(given.E.toarray(), turned.E.toarray())
+    noise = on_axes([0] * 3)
+    noise.E.data[1] = 1e-17
+    assert np.max(np.abs(Units.of(noise).program(noise).E.data)) <= 4.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "left"), [(NONNEGATIVE, 1, [1.0, 1.0]), (SEMIDEFINITE, 2, [1.0, 2.0**-20])]
+)
+def test_all_rows_of_a_matrix_have_one_length_and_numbers_their_own(kind, size, left):
+    """Two limits that share no unknown, as numbers and on the diagonal of a matrix."""
+    rows = [0, 1] if kind == NONNEGATIVE else [0, 2]
+    A, b = np.zeros((rows[1] + 1, 2)), np.zeros(rows[1] + 1)
+    A[rows, [0, 1]], b[rows] = -1.0, [-(2.0**20), -1.0]
+    nothing = sp.csr_array((0, 2)), np.zeros(0)
+    program = build(np.ones(2), *nothing, [Piece(kind, size, sp.csr_array(A), b)])
+    own = Units.of(program).program(program)
+    assert (-own.b[rows]).tolist() == left
+
+
 @pytest.mark.parametrize(
     "exponents",
     [
