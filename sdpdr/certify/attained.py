@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from sdpdr.base.deadline import ENDLESS, Deadline, Effort
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.factor import solved_near
 from sdpdr.certify.near import Near
-from sdpdr.certify.shrink import Candidate, shrunk
+from sdpdr.certify.shrink import shrunk
 from sdpdr.certify.slack import layout
 from sdpdr.linalg.spectral import project_psd
 from sdpdr.program.face import is_face_known, onto_face
@@ -94,8 +94,60 @@ def attained(
             return None
     # Without a goal, whatever is proved is near enough.
     aim = np.inf if goal is None else sdp.report(goal)
+    best: tuple[float, str, Mapping[str, Near], Array] | None = None
     with np.errstate(all="ignore"):
-        return _Search(sdp, values, aim, tol, Effort(deadline)).run()
+        for found in _proved(sdp, values, Effort(deadline)):
+            if np.isfinite(found[0]) and (best is None or found[0] < best[0]):
+                best = found
+            if best is not None and best[0] - aim <= 0.5 * tol * abs(best[0]):
+                break
+    if best is None:
+        return None
+    number, words, points, z = best
+    proved: dict[str, Value] = dict(layout(sdp).split(z))
+    for name, near in points.items():
+        factor = Factor(near.factor)
+        proved[name] = factor if isinstance(values[name], Factor) else factor.dense()
+    return Attained(sdp.report(number), words, proved)
+
+
+def _proved(
+    sdp: SDP, values: Mapping[str, Value], effort: Effort
+) -> Iterator[tuple[float, str, Mapping[str, Near], Array]]:
+    """Points at which all rows hold, in turn: values of the minimisation, words, points, scalars.
+
+    Equations are solved, and next those rows that are short there.
+    """
+    found = layout(sdp)
+    z, solved = found.scalars(values), found.demands
+    factors = {
+        v.name: onto_face(sdp, v.name, Factor.of(values[v.name], 0.0).factor)
+        for v in sdp.psd_variables
+    }
+    if _holds_at_zero(sdp) and not sdp.primal_value(values) < sdp.constant:
+        zeros = {name: Near.of(np.zeros_like(R)) for name, R in factors.items()}
+        yield sdp.constant, _ORIGIN, zeros, np.zeros(z.size)
+    for k in range(_ROUNDS):
+        try:
+            point = solved_near(found, factors, z, solved, effort)
+        except (UnprovedError, ArithmeticError):
+            return
+        smaller = None if k else shrunk(point)
+        if smaller is not None:
+            held, divisor = smaller
+            plain = _HELD if divisor == 1.0 else _SHRUNK
+            yield held.value(), _SOLVED if solved.any() else plain, held.points, held.scalars()[0]
+        elif point.holds():
+            yield point.value(), _SOLVED, point.points, point.scalars()[0]
+        if not point.short.any():
+            return
+        solved = solved | point.short
+
+
+def _holds_at_zero(sdp: SDP) -> bool:
+    """Whether all rows hold at the origin, and matrix inequalities have no constant."""
+    rows_hold = all(np.all(rows.hold_at_zero) for rows in sdp.rows)
+    return rows_hold and not any(np.any(lmi.constant) for lmi in sdp.lmis)
 
 
 def made_psd(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
@@ -121,75 +173,3 @@ def made_psd(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
             symmetric = project_psd(symmetric)
         found[v.name] = symmetric
     return found
-
-
-class _Search:
-    """Arguments in turn, until one leads near enough to the goal; all of the minimisation."""
-
-    def __init__(
-        self, sdp: SDP, values: Mapping[str, Value], goal: float, tol: float, effort: Effort
-    ) -> None:
-        self._sdp, self._values, self._goal, self._tol = sdp, values, goal, tol
-        self._effort, self._layout = effort, layout(sdp)
-        self._value, self._best, self._words = np.inf, dict[str, Value](), ""
-
-    def run(self) -> Attained | None:
-        """The best value."""
-        sdp = self._sdp
-        factors = {
-            v.name: onto_face(sdp, v.name, Factor.of(self._values[v.name], 0.0).factor)
-            for v in sdp.psd_variables
-        }
-        z = self._layout.scalars(self._values)
-        self._at_origin(factors)
-        self._near(factors, z)
-        if not self._words:
-            return None
-        return Attained(sdp.report(self._value), self._words, self._best)
-
-    def _is_far(self) -> bool:
-        """Whether nothing is proved, or what is leaves more than half of the tolerance."""
-        if not self._words:
-            return True
-        return not self._value - self._goal <= 0.5 * self._tol * abs(self._value)
-
-    def _at_origin(self, factors: Mapping[str, Array]) -> None:
-        """Keep the origin where all rows hold there, and the point is no better than that."""
-        sdp = self._sdp
-        holds = all(np.all(rows.hold_at_zero) for rows in sdp.rows)
-        holds = holds and not any(np.any(lmi.constant) for lmi in sdp.lmis)
-        if holds and not sdp.primal_value(self._values) < sdp.constant:
-            zeros = {name: Near.of(np.zeros_like(R)) for name, R in factors.items()}
-            self._take(sdp.constant, zeros, np.zeros(self._layout.cost.size), _ORIGIN)
-
-    def _near(self, factors: Mapping[str, Array], z: Array) -> None:
-        """Solve equations, and in turn rows that are short then; keep points at which all hold."""
-        solved = self._layout.demands
-        for k in range(_ROUNDS):
-            try:
-                point = solved_near(self._layout, factors, z, solved, self._effort)
-            except (UnprovedError, ArithmeticError):
-                return
-            found = None if k else shrunk(point)
-            if found is not None:
-                plain = _HELD if found[1] == 1.0 else _SHRUNK
-                self._keep(found[0], _SOLVED if solved.any() else plain)
-            elif point.holds():
-                self._keep(point, _SOLVED)
-            if not point.short.any() or not self._is_far():
-                return
-            solved = solved | point.short
-
-    def _keep(self, point: Candidate, words: str) -> None:
-        """Keep a point at which all rows hold, where it is better."""
-        self._take(point.value(), point.points, point.scalars()[0], words)
-
-    def _take(self, value: float, points: Mapping[str, Near], z: Array, words: str) -> None:
-        """Keep a point that is better, with dense matrices where the values have dense ones."""
-        if not value < self._value or not np.isfinite(value):
-            return
-        best: dict[str, Value] = dict(self._layout.split(z))
-        for name, near in points.items():
-            factor = Factor(near.factor)
-            best[name] = factor if isinstance(self._values[name], Factor) else factor.dense()
-        self._value, self._best, self._words = value, best, words
