@@ -8,10 +8,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from sdpdr.certify.check_proof import Program
+from sdpdr.linalg.exact import Symmetric, Vector, add
 
 Step = dict[str, Any]
-Symmetric = dict[tuple[int, int], Fraction]
-Vector = dict[int, Fraction]
 ZERO = Fraction(0)
 # Length of a number of an exact step: Python reads no more than 4300 digits.
 _BITS = 10_000
@@ -35,9 +34,9 @@ class Exact:
             if c < P.E:
                 k, i, j = places[c]
                 half = Fraction(v) / (1 + (i != j))
-                add(self._blocks.setdefault(e, {}).setdefault(k, {}), (i, j), half)
+                add(self._blocks.setdefault(e, {}).setdefault(k, {}), {(i, j): half})
             else:
-                add(self.scalars.setdefault(e, {}), c - P.E, Fraction(v))
+                add(self.scalars.setdefault(e, {}), {c - P.E: Fraction(v)})
         self._null = [
             echelon([dict(zip(i.tolist(), map(Fraction, v.tolist()), strict=True)) for i, v in U])
             for U in P.U
@@ -48,8 +47,7 @@ class Exact:
         found: dict[int, Symmetric] = {}
         for e, weight in y.items():
             for k, entries in self._blocks.get(e, {}).items():
-                for key, v in entries.items():
-                    add(found.setdefault(k, {}), key, weight * v)
+                add(found.setdefault(k, {}), entries, weight)
         return {k: entries for k, entries in found.items() if entries}
 
     def rest_of(self, k: int, entries: Mapping[tuple[int, int], Fraction]) -> Symmetric:
@@ -92,15 +90,6 @@ class Exact:
             "known": [[k, c, *_listed(vector, scale)] for k, c, vector in known],
         }
         return found if drop is None else {**found, "drop": drop}
-
-
-def add(total: dict[Any, Fraction], key: Any, value: Fraction) -> None:
-    """Add to an entry, and leave none that is zero."""
-    value += total.get(key, ZERO)
-    if value:
-        total[key] = value
-    else:
-        total.pop(key, None)
 
 
 def _whole(square: tuple[Fraction, Vector]) -> tuple[Fraction, Vector]:
@@ -180,10 +169,8 @@ def echelon(columns: Sequence[Vector]) -> list[Unit]:
 
 def _subtract(vector: Vector, shares: Vector, unit: Unit, factor: Fraction) -> None:
     if factor:
-        for i, v in unit.vector.items():
-            add(vector, i, -factor * v)
-        for c, v in unit.shares.items():
-            add(shares, c, -factor * v)
+        add(vector, unit.vector, -factor)
+        add(shares, unit.shares, -factor)
 
 
 def off_face(
@@ -203,13 +190,10 @@ def off_face(
         # Half of the diagonal, so that u a' + a u' has all of it.
         a = {j: v / 2 if j == p else v for j, v in row.items()}
         if p in a:
-            for j, v in unit.vector.items():
-                if j != p:
-                    add(a, j, -v * a[p])
+            add(a, {j: v for j, v in unit.vector.items() if j != p}, -a[p])
         for i, x in unit.vector.items():
-            for j, v in a.items():
-                add(rest, (min(i, j), max(i, j)), -x * v * (2 if i == j else 1))
+            product = {(min(i, j), max(i, j)): (2 if i == j else 1) * v for j, v in a.items()}
+            add(rest, product, -x)
         for c, share in unit.shares.items():
-            for j, v in a.items():
-                add(along.setdefault(c, {}), j, share * v)
+            add(along.setdefault(c, {}), a, share)
     return rest, {c: a for c, a in along.items() if a}

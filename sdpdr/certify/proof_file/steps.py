@@ -23,8 +23,9 @@ from sdpdr.certify.check_proof import (
     take_faces,
 )
 from sdpdr.certify.faces import integer_bases
-from sdpdr.certify.proof_file.exact import ZERO, Exact, Step, Symmetric, Vector, add
+from sdpdr.certify.proof_file.exact import ZERO, Exact, Step
 from sdpdr.certify.proof_file.program import FileProgram, Matrices
+from sdpdr.linalg.exact import Symmetric, Vector, add
 from sdpdr.program.point import as_dense
 
 # Numbers of a matrix of rows in which those that depend on others are looked for.
@@ -115,7 +116,7 @@ def dependent_rows(P: Program) -> list[Step]:
         weights *= sizes[e] / np.where(sizes[basis] > 0.0, sizes[basis], 1.0)
         y = {numbers[e]: Fraction(1)}
         for other, weight in zip(basis.tolist(), weights.tolist(), strict=True):
-            add(y, numbers[other], -Fraction(weight).limit_denominator(_DENOMINATOR))
+            add(y, {numbers[other]: -Fraction(weight).limit_denominator(_DENOMINATOR)})
         if not _sum_of(rows, y) and not _right_side(P, y):
             step = exact.step(y, drop=numbers[e])
             found += [] if step is None else [step]
@@ -125,8 +126,7 @@ def dependent_rows(P: Program) -> list[Step]:
 def _sum_of(rows: Mapping[int, Mapping[Any, Fraction]], y: Vector) -> dict[Any, Fraction]:
     total: dict[Any, Fraction] = {}
     for e, weight in y.items():
-        for key, v in rows[e].items():
-            add(total, key, weight * v)
+        add(total, rows[e], weight)
     return total
 
 
@@ -260,8 +260,7 @@ class _System:
             row = dict(line)
             for pivot in [u for u in row if u in self._pivots]:
                 share = row.pop(pivot)
-                for u, v in self._pivots[pivot].items():
-                    add(row, u, -share * v)
+                add(row, self._pivots[pivot], -share)
                 budget -= len(self._pivots[pivot]) * _length(share)
             choice = [u for u in row if u not in fixed]
             if budget < 0 or (row and not choice):
@@ -275,8 +274,8 @@ class _System:
             row = {u: v / scale for u, v in row.items()}
             for other in users.pop(pivot, set()):
                 share = self._pivots[other].pop(pivot, ZERO)
-                for u, v in row.items():
-                    add(self._pivots[other], u, -share * v)
+                add(self._pivots[other], row, -share)
+                for u in row:
                     users.setdefault(u, set()).add(other)
                 budget -= len(row) * _length(share)
             for u in row:
@@ -311,9 +310,9 @@ def _product(w: Vector, v: Vector) -> Symmetric:
     for i, x in w.items():
         for j, y in v.items():
             if w is v and i <= j:
-                add(found, (i, j), x * y)
+                add(found, {(i, j): x * y})
             elif w is not v:
-                add(found, (min(i, j), max(i, j)), x * y * (2 if i == j else 1))
+                add(found, {(min(i, j), max(i, j)): x * y * (2 if i == j else 1)})
     return found
 
 
