@@ -128,11 +128,11 @@ def test_a_poor_picture_is_reported_first_and_taking_the_advised_dimensions_make
 def test_the_next_step_is_where_most_of_the_lengths_are_lost(by_dimension, step):
     learned = sdpdr.MVU().fit(np.random.default_rng(0).standard_normal((7, 2)))
     kept = LengthsKept(1, by_dimension[0], np.array(by_dimension))
-    assert step in learned._next_step(kept)
-    assert bool(step) == bool(learned._next_step(kept))
+    assert step in learned._advice(kept)
+    assert bool(step) == bool(learned._advice(kept))
     if step:
         learned.solution_ = replace(learned.solution_, status=sdpdr.Status.TIME_LIMIT)
-        assert "Let it end" in learned._next_step(kept)
+        assert "Let it end" in learned._advice(kept)
 
 
 @pytest.mark.integration

@@ -114,12 +114,36 @@ class LengthsKept:
 
     def __str__(self) -> str:
         keep = "keeps" if self.n_components == 1 else "keep"
-        beside = f" (all dimensions of the unfolding {self.in_all:.0%})"
         return (
             f"{counted(self.n_components, 'dimension')} {keep} {self.shown:.0%} of the squared "
-            f"distances between neighbours{beside if self.shown < GOOD else ''}: "
-            f"{verdict(self.shown)}."
+            f"distances between neighbours: {verdict(self.shown)}."
         )
+
+    def advice(self, has_ended: bool, isometry: object) -> str:
+        """What to write to keep more of the lengths; empty if they are kept.
+
+        Parameters
+        ----------
+        has_ended : bool
+            Whether the program was solved to its end.
+        isometry : object
+            The relation of lengths for which it was solved.
+        """
+        if self.shown >= GOOD:
+            return ""
+        if self.is_unfolding_short and not has_ended:
+            return "Let it end, with a larger `time_limit`."
+        if self.is_unfolding_short:
+            return (
+                f"All dimensions of the unfolding keep {self.in_all:.0%}: its lengths shrank. "
+                "With isometry=sdpdr.blocks.Band(0.05) they do not, but then the variance is spread"
+                " over more dimensions, and so few may keep less than now."
+            )
+        beside = "" if isometry == "inequality" else " as well"
+        share = self.by_dimension[self.enough - 1]
+        more = f"ake n_components={self.enough}{beside}, which keeps {share:.0%}."
+        # The other dimensions hold most of a shape that was not yet unfolded.
+        return f"T{more}" if has_ended else f"Let it end, with a larger `time_limit`, or t{more}"
 
 
 def lengths_kept(graph: NeighborGraph, embedding: Array, unfolding: Array) -> LengthsKept:

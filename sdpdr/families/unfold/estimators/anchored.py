@@ -161,7 +161,7 @@ class AnchoredMVU(LengthEmbedding):
         # The matrix has rows for the dimensions of the anchors, and no others are shown.
         return lengths_kept(self.graph_, places, places)
 
-    def _next_step(self, kept: LengthsKept) -> str:
+    def _advice(self, kept: LengthsKept) -> str:
         if kept.shown >= GOOD:
             return ""
         return "Positions with a small trust_ are uncertain: more anchors near them help."

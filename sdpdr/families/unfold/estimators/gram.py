@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -16,29 +15,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.advice import either
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import limit_of
-from sdpdr.base.distances import completing, with_unknown
-from sdpdr.base.errors import DataError, DataTypeError, LostLengthsWarning, UncertifiedWarning, warn
+from sdpdr.base.errors import DataTypeError, LostLengthsWarning, UncertifiedWarning, warn
 from sdpdr.base.estimators import (
-    Named,
-    Provided,
     as_precise,
-    checked,
     note_columns,
 )
 from sdpdr.base.parameters import require_kinds
-from sdpdr.families.regress.maps import KINDS, Extension, fit_extension
-from sdpdr.families.unfold.verdict import GOOD, POOR, LengthsKept, Reporting, lengths_kept
+from sdpdr.families.regress.maps import KINDS
+from sdpdr.families.unfold.estimators.placing import Placing
+from sdpdr.families.unfold.verdict import POOR, LengthsKept, Reporting, lengths_kept
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.selection import resolve_n_neighbors
-from sdpdr.graphs.space import directions
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Relation
-from sdpdr.program import Factor, Solution, Status
-from sdpdr.program.point import Point, Value, principal_places, spectrum_of
+from sdpdr.program import Solution, Status
+from sdpdr.program.point import Point, Value, congruent, principal_places
 from sdpdr.solving.grade import CUT_SHORT
 from sdpdr.solving.solve import solve
 
@@ -46,140 +41,12 @@ EXACT_LENGTHS = (
     "With exact lengths there often is no interior, without which proofs fail; "
     "{}=sdpdr.blocks.Band(0.05) or 'inequality' leaves one."
 )
-# The functions of scikit-learn's pipelines and unions that look whether a step has `transform`.
-_STEPS_CHECKED = ("_validate_steps", "_validate_transformers")
 
 
 def more_time(seconds: float | None) -> str:
     """A sentence for messages that says how to give a program more than its default time."""
     way = either("time_limit=None lets it go on to its end", "--time-limit gives it more")
     return f"It had {seconds:g} seconds; {way}."
-
-
-def _require_extension(estimator: Placing) -> None:
-    """Raise an error if no map was requested."""
-    if estimator.extension is not None:
-        return
-    advice = (
-        "the embedding is of the points of the fit alone; pass extension='kernel' (or another "
-        "kind, see sdpdr.extend.fit_extension) for a map of all points, which gives transform, "
-        "trust and score."
-    )
-    # A pipeline tests with `hasattr`, which hides an AttributeError, and raises a TypeError without
-    # advice. Two frames up is the caller that looked for the method.
-    if sys._getframe(2).f_code.co_name in _STEPS_CHECKED:
-        name = type(estimator).__name__
-        raise DataTypeError(
-            f"{name}() has no transform, which a step of a pipeline needs: {advice}"
-        )
-    raise AttributeError(advice)
-
-
-class _Framed(Named):
-    """The methods that return coordinates, as frames if `set_output` requests them.
-
-    scikit-learn wraps these methods, and wrapped methods are always available; `Placing` makes
-    them available only if there is a map.
-    """
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
-        """Learn the embedding and return it, shape (n, n_components).
-
-        With an extension, return the coordinates that its map gives, as ``fit(X).transform(X)``, so
-        that the next step of a pipeline sees old and new points alike. ``fit_params`` are passed to
-        ``fit``.
-        """
-        self.fit(X, y, **fit_params)
-        return np.asarray(self.embedding_ if self.extension is None else self.transform(X))
-
-    def transform(self, X: Any) -> Array:
-        """Coordinates of points, by the map that was learned with the embedding.
-
-        X holds m points, or distances to the samples of the fit, (m, n). Points of the fit are
-        mapped, too: the map smooths, and ``embedding_`` has their positions. The coordinates of
-        points far from all of the fit are unreliable, see ``extension_.trust``.
-        """
-        check_is_fitted(self, "extension_")
-        return as_precise(self.extension_(self._new(X)), X)
-
-
-class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # of scikit-learn
-    """Base of embeddings that also learn a map of all points, if one is requested."""
-
-    extension: str | None
-    metric: str
-    random_state: int | None
-    n_neighbors_: int
-    embedding_: Array
-    extension_: Extension
-    graph_: NeighborGraph
-    _placed: Index
-
-    fit_transform = _Framed.fit_transform
-    transform = Provided(_require_extension)(_Framed.transform)
-
-    def _extend(self, X: Any) -> None:
-        """Learn the map, as the last step of a fit."""
-        kind = self._map()
-        if kind is None:
-            return
-        precomputed = self.metric == "precomputed"
-        if not precomputed:
-            points = validate.points(X)
-        else:
-            points = with_unknown(X) if sp.issparse(X) else np.asarray(X, dtype=float)
-        if not np.isfinite(points).all():
-            raise DataError(
-                f"extension={self.extension!r} needs all distances between the points of the fit, "
-                f"and some are unknown. Leave it out, or complete them: {completing()}"
-            )
-        if self.metric == "cosine":
-            points = directions(points)
-        # Samples at one place are one neighbour of a new point, so only the first is kept.
-        self._placed = at = np.sort(self.graph_.first_samples)
-        self.extension_ = fit_extension(
-            points[np.ix_(at, at)] if precomputed else points[at],
-            self.embedding_[at],
-            kind,
-            precomputed=precomputed,
-            n_neighbors=self.n_neighbors_,
-            seed=validate.seed_or_none(self.random_state) or 0,
-        )
-
-    def _map(self) -> str | None:
-        """The kind of map that is learned; None for no map."""
-        return self.extension
-
-    @Provided(_require_extension)
-    def trust(self, X: Any) -> Array:
-        """How typical points are compared with those of the fit, from 0 to 1; shape (m,).
-
-        The share of samples that lie at least as far from their nearest other sample. Below 0.05
-        the coordinates are a guess.
-        """
-        return self.extension_.trust(self._new(X))
-
-    @Provided(_require_extension)
-    def score(self, X: Any, y: Any = None) -> float:
-        """One minus the mean relative change of distances to the nearest samples of the fit.
-
-        At most 1, which means that all lengths are preserved.
-        """
-        points = self._new(X)
-        places, embedded = self.extension_(points), self.extension_.embedding
-        k = min(self.n_neighbors_, len(embedded))
-        length, near = self.extension_.search(k).kneighbors(points)
-        became = np.linalg.norm(places[:, None, :] - embedded[near], axis=2)
-        apart = length > 0.0
-        return 1.0 - float(np.mean(np.abs(became[apart] / length[apart] - 1.0)))
-
-    def _new(self, X: Any) -> Array:
-        """Points, or distances to samples, in the form that the map takes."""
-        check_is_fitted(self, "embedding_")
-        points = np.asarray(checked(self, X, reset=False))
-        if self.metric == "cosine":
-            points = directions(points)
-        return points[:, self._placed] if self.extension_.precomputed else points
 
 
 class DefaultTimeLimit:
@@ -333,18 +200,18 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         """The Gram matrix of the nodes about the mean of all samples."""
         if self._is_centred:
             return gram
-        share = graph.counts / graph.counts.sum()
-        if isinstance(gram, Factor):
-            return Factor(gram.factor - share @ gram.factor)
-        centring = np.eye(graph.n) - share
-        return np.asarray(centring @ gram @ centring.T)
+        return congruent(gram, np.eye(graph.n) - graph.counts / graph.counts.sum())
 
     def _compare(self, places: Array) -> None:
         """Hook: measure how well the coordinates of the nodes preserve the data."""
 
     def _verdict(self) -> str:
-        kept = self._kept(self._unfolded()[self.graph_.first_samples])
-        return f"{kept} {self._next_step(kept)}".rstrip()
+        return self._lengths_verdict(self._unfolded()[self.graph_.first_samples])
+
+    def _lengths_verdict(self, places: Array) -> str:
+        """How much of the lengths of edges coordinates of the nodes keep, with advice."""
+        kept = self._kept(places)
+        return f"{kept} {self._advice(kept)}".rstrip()
 
     def _unfolded(self) -> Array:
         """The coordinates of the samples that the graph is about."""
@@ -353,28 +220,15 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     def _kept(self, places: Array) -> LengthsKept:
         """The share of the lengths of edges that coordinates of the nodes keep."""
         gram = self._centred(self.graph_, self.gram_)
-        _, axes = principal_places(gram, self.graph_.masses, len(spectrum_of(gram)[0]))
-        return lengths_kept(self.graph_, places, axes)
+        rank = len(self.eigenvalues_)
+        return lengths_kept(
+            self.graph_, places, principal_places(gram, self.graph_.masses, rank)[1]
+        )
 
-    def _next_step(self, kept: LengthsKept) -> str:
-        """What to write to keep more of the lengths; empty where they are kept."""
-        if kept.shown >= GOOD:
-            return ""
+    def _advice(self, kept: LengthsKept) -> str:
+        """What to write to keep more of the lengths."""
         has_ended = self.solution_.status not in CUT_SHORT
-        if kept.is_unfolding_short and not has_ended:
-            return "Let it end, with a larger `time_limit`."
-        if kept.is_unfolding_short:
-            return (
-                "Lengths shrank in the unfolding itself: isometry=sdpdr.blocks.Band(0.05) keeps "
-                "them there, and may need more dimensions."
-            )
-        share = kept.by_dimension[kept.enough - 1]
-        beside = "" if getattr(self, "isometry", "inequality") == "inequality" else " as well"
-        more = f"ake n_components={kept.enough}{beside}, which keeps {share:.0%}."
-        if has_ended:
-            return f"T{more}"
-        # The other dimensions hold most of a shape that was not yet unfolded.
-        return f"Let it end, with a larger `time_limit`, or t{more}"
+        return kept.advice(has_ended, getattr(self, "isometry", "inequality"))
 
     @property
     def explained_variance_ratio_(self) -> Array:
@@ -431,5 +285,4 @@ class LengthEmbedding(GramEmbedding):
     def _warn_of_lost_lengths(self, places: Array) -> None:
         """Warn if the embedding has less than half of the squared length of edges."""
         if self.length_kept_ < POOR:
-            kept = self._kept(places)
-            warn(f"{kept} {self._next_step(kept)}", LostLengthsWarning)
+            warn(self._lengths_verdict(places), LostLengthsWarning)

@@ -32,17 +32,6 @@ def drawn(n: int, m: int, seed: int) -> Index:
     return np.sort(np.random.default_rng(seed).permutation(n)[:m])
 
 
-def completed(embedding: Array, rows: Index, places: Array) -> Array:
-    """Coordinates of all points: embedded for the sample's rows, by the map for the others.
-
-    Points of the sample that the graph dropped, which are nan, are placed by the map, too.
-    """
-    found = np.array(places)
-    kept = np.isfinite(embedding).all(axis=1)
-    found[rows[kept]] = embedding[kept]
-    return found
-
-
 @dataclass(eq=False, repr=False)
 class Sampling(GramEmbedding):
     """Base of embeddings of a sample, if all points would take too long.
@@ -57,14 +46,13 @@ class Sampling(GramEmbedding):
     sample: int | str | None = "auto"
 
     def _learn(self, X: Any, y: Any) -> Sampling:
-        self.sample_ = None
-        points = self._points_to_sample(X)
-        rows = None if points is None else self._drawn(len(points))
-        if points is None or rows is None:
+        rows = self._rows(X)
+        if rows is None:
+            self.sample_ = None
             super()._learn(X, y)
             self.sample_ = np.arange(self.graph_.index.size)
             return self
-        self.sample_ = rows
+        points, self.sample_ = validate.points(X), rows
         warn_of_seeming_distances(points)
         if self.metric == "euclidean":
             warn_of_unlike_columns(X)
@@ -73,38 +61,34 @@ class Sampling(GramEmbedding):
             super()._learn(points[rows], None)
         note_columns(self, X)
         enter_phase(f"placing {counted(len(points) - len(rows), 'point')}")
-        places = completed(self.embedding_, rows, self.extension_(points))
+        places = np.array(self.extension_(points))
+        # Points of the sample that the graph dropped, which are nan, are placed by the map, too.
+        kept = np.isfinite(self.embedding_).all(axis=1)
+        places[rows[kept]] = self.embedding_[kept]
         self.embedding_ = as_precise(places, X)
         return self
 
-    def _points_to_sample(self, X: Any) -> Array | None:
-        """The checked points if a sample may be drawn; None if all are unfolded."""
+    def _rows(self, X: Any) -> Index | None:
+        """Rows of a sample; None if all are unfolded."""
         if self.sample is None:
             return None
-        if isinstance(self.sample, str):
+        is_ours, by_distances = isinstance(self.sample, str), self.metric == "precomputed"
+        if is_ours:
             validate.choice("sample", self.sample, ("auto",))
-            known_by_points = self.metric != "precomputed" and not sp.issparse(X)
-            if not (known_by_points and self._is_left_to_us()):
+            if by_distances or sp.issparse(X) or not self._is_left_to_us():
                 return None
-            # The check of points raises an error for anything but a table.
-            if X is not None and not np.isscalar(X) and _num_samples(X) <= self.largest:
-                return None
-        else:
-            validate.positive_integer("sample", self.sample)
-            if self.metric == "precomputed":
-                raise DataError(
-                    f"sample={self.sample} places points by their coordinates, and these are known "
-                    "by distances. Leave it out, or pass distances of fewer points."
-                )
-        return validate.points(X)
-
-    def _drawn(self, n: int) -> Index | None:
-        """Rows of a sample; None if all are taken."""
-        is_requested = isinstance(self.sample, (int, np.integer))
-        m = int(self.sample) if is_requested else self.largest  # type: ignore[arg-type]
-        if m >= n:
+        elif by_distances:
+            raise DataError(
+                f"sample={self.sample} places points by their coordinates, and these are known "
+                "by distances. Leave it out, or pass distances of fewer points."
+            )
+        m = self.largest if is_ours else validate.positive_integer("sample", self.sample)
+        n = (
+            0 if X is None or np.isscalar(X) else _num_samples(X)
+        )  # no table, which is refused later
+        if n <= m:
             return None
-        if not is_requested:
+        if is_ours:
             warn(
                 f"{m} of {n} points, drawn at random, are unfolded, and the others placed "
                 "among them. The certificate does not cover placed points. "
