@@ -116,7 +116,7 @@ def minimum_ellipsoid(X: ArrayLike, *, tol: float = 1e-7, max_iter: int = 100_00
     """
     white = whiten(X)
     weights = _design(white.points, validate.positive_number("tol", tol), max_iter)
-    center, m = weights @ white.points, white.scale.size
+    center, m = weights @ white.points, white.points.shape[1]
     steps = white.points - center
     inverse = np.linalg.inv((weights * steps.T) @ steps)
     # Inflate the ellipsoid of the design until it contains all points.
@@ -133,23 +133,21 @@ def minimum_ellipsoid(X: ArrayLike, *, tol: float = 1e-7, max_iter: int = 100_00
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    r"""The change of coordinates :math:`x = \bar x + B S y` that whitens points.
+    r"""The change of coordinates :math:`x = \bar x + A y` that whitens points.
 
-    ``points`` y, shape (k, m), have mean zero and covariance one; ``mean`` has shape (m,);
-    ``basis`` B, shape (m, m), is orthogonal; and ``scale`` is the diagonal of S, descending.
+    ``points`` y, shape (k, m), have mean zero and covariance one; ``mean`` has shape (m,) and
+    ``map`` A shape (m, m).
     """
 
     points: Array
     mean: Array
-    basis: Array
-    scale: Array
+    map: Array
 
     def unwhitened(self, center: Array, shape: Array, gap: float) -> Ellipsoid:
         """An ellipsoid in white coordinates, transformed to the original ones."""
-        shape = shape / np.outer(self.scale, self.scale)
-        shape = self.basis @ shape @ self.basis.T
-        center = self.mean + self.basis @ (self.scale * center)
-        return Ellipsoid(center, (shape + shape.T) / 2.0, gap)
+        inverse = np.linalg.inv(self.map)
+        shape = inverse.T @ shape @ inverse
+        return Ellipsoid(self.mean + self.map @ center, (shape + shape.T) / 2.0, gap)
 
 
 def whiten(X: ArrayLike) -> Whitening:
@@ -164,7 +162,7 @@ def whiten(X: ArrayLike) -> Whitening:
             "their ellipsoid has no volume. Give more points, or project them onto that flat, with "
             f"sklearn.decomposition.PCA({rank})."
         )
-    return Whitening(root * left, mean, right.T, sizes / root)
+    return Whitening(root * left, mean, right.T * (sizes / root))
 
 
 def _design(points: Array, tol: float, max_iter: int) -> Array:

@@ -121,14 +121,9 @@ def kernel_sums(graph: NeighborGraph, bandwidth: float | None = None) -> Array:
 
 def _densities(graph: NeighborGraph, density: ArrayLike | None, bandwidth: float | None) -> Array:
     """The prescribed densities, or those of the Gaussian kernel."""
-    if density is None:
-        sums = kernel_sums(graph, bandwidth)
-        words = "a wider bandwidth"
-    elif bandwidth is not None:
+    if density is not None and bandwidth is not None:
         raise ModelError("give density or bandwidth, not both: the bandwidth makes a density.")
-    else:
-        sums = np.asarray(density, dtype=float)
-        words = "positive densities"
+    sums = kernel_sums(graph, bandwidth) if density is None else np.asarray(density, dtype=float)
     if sums.shape != (graph.n,):
         raise ShapeError(
             f"density must have one number for each of the {graph.n} nodes; it has shape "
@@ -136,8 +131,8 @@ def _densities(graph: NeighborGraph, density: ArrayLike | None, bandwidth: float
         )
     bad = np.flatnonzero(~((sums > 0.0) & np.isfinite(sums)))
     if bad.size:
-        j = int(bad[0])
-        raise DataError(f"the density at node {j} is {sums[j]}; give {words}.")
+        words = "a wider bandwidth" if density is None else "positive densities"
+        raise DataError(f"the density at node {bad[0]} is {sums[bad[0]]}; give {words}.")
     return sums
 
 
@@ -215,6 +210,6 @@ def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
     shape = shape / np.max(np.sum(steps @ shape * steps, axis=1))
     gap = float("inf")
     if solution.bound is not None:
-        least = white.scale.size * np.log(solution.bound)
+        least = len(shape) * np.log(solution.bound)
         gap = max(0.0, 0.5 * float(least - np.linalg.slogdet(shape)[1]))
     return white.unwhitened(center, shape, gap)
