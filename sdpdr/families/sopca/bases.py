@@ -130,8 +130,8 @@ def alternating(
     15.1542
     """
     stack, ks = matrices_and_numbers(X, n_components)
-    rule = _Eigenvectors(root_scatter, ks)
-    return _search(stack, ks, rule, trace_norm, [_first(stack, ks[0])], tol, max_iter, time_limit)
+    starts = [_first(stack, ks)]
+    return _search(stack, starts, root_scatter, trace_norm, tol, max_iter, time_limit)
 
 
 @checks_keywords
@@ -174,7 +174,7 @@ def ascent(
     """
     stack, ks = matrices_and_numbers(X, n_components)
     if start is None:
-        pair = _Eigenvectors(root_scatter, ks)(stack, _first(stack, ks[0]))
+        pair = _sweep(stack, _first(stack, ks), _eigenvectors(root_scatter))
     else:
         pair = np.asarray(start[0], dtype=float), np.asarray(start[1], dtype=float)
     shapes = tuple(zip(stack.shape[1:], ks, strict=True))
@@ -183,7 +183,7 @@ def ascent(
             f"start must be a pair of shapes {shapes[0]} and {shapes[1]}; it has "
             f"{pair[0].shape} and {pair[1].shape}."
         )
-    return _search(stack, ks, _by_polar_factors, trace_norm, [pair], tol, max_iter, time_limit)
+    return _search(stack, [pair], None, trace_norm, tol, max_iter, time_limit)
 
 
 @checks_keywords
@@ -238,11 +238,10 @@ def glram(
     """
     stack, ks = matrices_and_numbers(X, n_components)
     n_starts, rng = validate.positive_integer("n_starts", n_starts), np.random.default_rng(seed)
-    starts = [_first(stack, ks[0])]
+    starts = [_first(stack, ks)]
     for _ in range(n_starts - 1):
         starts.append((np.linalg.qr(rng.standard_normal(starts[0][0].shape))[0], starts[0][1]))
-    rule = _Eigenvectors(square_scatter, ks)
-    return _search(stack, ks, rule, squares, starts, tol, max_iter, time_limit)
+    return _search(stack, starts, square_scatter, squares, tol, max_iter, time_limit)
 
 
 @checks_keywords
@@ -287,65 +286,55 @@ def two_d_svd(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Bases:
     return Bases(rows, columns, squares(projected(stack, rows, columns)), unique=unique)
 
 
-class _Eigenvectors:
-    """The rule that takes leading eigenvectors of a scatter, first for B and then for A."""
-
-    def __init__(self, scatter: Callable[[Array], Array], ks: tuple[int, int]) -> None:
-        self.scatter, self.ks = scatter, ks
-
-    def __call__(self, stack: Array, pair: Pair) -> Pair:
-        columns = leading(self.scatter(stack.transpose(0, 2, 1) @ pair[0]), self.ks[1])
-        return leading(self.scatter(stack @ columns), self.ks[0]), columns
-
-    def is_unique(self, stack: Array, pair: Pair) -> bool:
-        """Whether no eigenvalues are tied where the bases end."""
-        of_rows = self.scatter(stack @ pair[1])
-        of_columns = self.scatter(stack.transpose(0, 2, 1) @ pair[0])
-        return not (is_tied(of_rows, self.ks[0]) or is_tied(of_columns, self.ks[1]))
+# A map of the images of the stack under one basis, and the other basis, to a better one.
+Rule = Callable[[Array, Array], Array]
 
 
-def _by_polar_factors(stack: Array, pair: Pair) -> Pair:
-    """The rule of `ascent`."""
-    rows, columns = pair
-    columns = _polar_step(stack.transpose(0, 2, 1) @ rows, columns)
-    return _polar_step(stack @ columns, rows), columns
+def _eigenvectors(scatter: Callable[[Array], Array]) -> Rule:
+    """The rule that takes as many leading eigenvectors of a scatter as the basis has."""
+    return lambda images, basis: leading(scatter(images), basis.shape[1])
 
 
-def _polar_step(images: Array, basis: Array) -> Array:
-    """The polar factor of the sum of N_i W_i^T."""
+def _polar_factor(images: Array, basis: Array) -> Array:
+    """The rule of `ascent`: the polar factor of the sum of N_i W_i^T."""
     u, _, vt = np.linalg.svd(basis.T @ images, full_matrices=False)
     total = np.tensordot(images, u @ vt, axes=((0, 2), (0, 2)))
     left, _, right = np.linalg.svd(total, full_matrices=False)
     return np.asarray(left @ right)
 
 
-def _first(stack: Array, k: int) -> Pair:
-    """The default start; B is zero."""
+def _sweep(stack: Array, pair: Pair, rule: Rule) -> Pair:
+    """A rule for B, and then for A."""
+    columns = rule(stack.transpose(0, 2, 1) @ pair[0], pair[1])
+    return rule(stack @ columns, pair[0]), columns
+
+
+def _first(stack: Array, ks: tuple[int, int]) -> Pair:
+    """The default start, in which B is zero: the first sweep begins with A alone."""
     # The first k rows of all pictures may be blank; the first step would then be arbitrary.
-    blank = not np.any(stack[:, :k])
-    rows = leading(square_scatter(stack), k) if blank else np.eye(stack.shape[1])[:, :k]
-    return rows, np.zeros((stack.shape[2], 0))
+    blank = not np.any(stack[:, : ks[0]])
+    rows = leading(square_scatter(stack), ks[0]) if blank else np.eye(stack.shape[1], ks[0])
+    return rows, np.zeros((stack.shape[2], ks[1]))
 
 
 def _search(
-    stack: Array,
-    ks: tuple[int, int],
-    rule: Callable[[Array, Pair], Pair],
-    measure: Callable[[Array], float],
-    starts: list[Pair],
-    tol: float,
-    *limits: Any,
-) -> Bases:
-    """The best bases over all sweeps; B is sought in the span of the rows of all matrices."""
-    inside = span(stack, ks[1])
+    stack: Array, starts: list[Pair], scatter: Callable[[Array], Array] | None,
+    measure: Callable[[Array], float], tol: float, *limits: Any,
+) -> Bases:  # fmt: skip
+    """The best bases over all sweeps; B is sought in the span of the rows of all matrices.
+
+    Bases are leading eigenvectors of a scatter, or polar factors if there is none.
+    """
+    inside = span(stack, starts[0][1].shape[1])
     stack = stack @ inside
+    rule = _polar_factor if scatter is None else _eigenvectors(scatter)
 
     def sweeps() -> Iterator[Step]:
         for number, (rows, columns) in enumerate(starts, 1):
             pair = rows, inside.T @ columns
             before, settled = -np.inf, False
             while not settled:
-                pair = rule(stack, pair)
+                pair = _sweep(stack, pair, rule)
                 value = measure(projected(stack, *pair))
                 settled = abs(value - before) <= tol * value
                 last = settled and number == len(starts)
@@ -353,7 +342,10 @@ def _search(
                 before = value
 
     (rows, columns), value, _, status, history = follow(sweeps(), tol, *limits)
-    unique = not isinstance(rule, _Eigenvectors) or rule.is_unique(stack, (rows, columns))
+    unique = scatter is None or not (
+        is_tied(scatter(stack @ columns), rows.shape[1])
+        or is_tied(scatter(stack.transpose(0, 2, 1) @ rows), columns.shape[1])
+    )
     rows, columns = fix_signs(rows), fix_signs(inside @ columns)
     return Bases(rows, columns, value, status, history, unique)
 
