@@ -199,62 +199,53 @@ def nmf_bound(
     given = _factors(V, W, H, k)
     if given is None and k is None:
         raise DataError("give k, the number of components, or a factorization W, H.")
-    components = number_of_components(given[0].shape[1] if given else k, V.shape, "k")
+    k = number_of_components(given[0].shape[1] if given else k, V.shape, "k")
     # The best factors of zero rows and columns are zero.
     rows, columns = (np.unique(at) for at in V.nonzero())
     core = V[rows][:, columns]
-    inner, side, norm = min(components, *core.shape), min(core.shape), norm_of(V)
-    best, upper = given, residual(V, *given) if given else np.inf
-    parts: dict[str, float] = {}
-    proofs: dict[str, str] = {}
-    left_out = ""
+    inner, norm = min(k, *core.shape), norm_of(V)
 
-    def offer(W: Array, H: Array) -> None:
-        """Keep factors of the core if they are the best so far."""
-        nonlocal best, upper
-        error = residual(core, W, H)
-        if error < upper:
-            left, right = np.zeros((V.shape[0], components)), np.zeros((components, V.shape[1]))
-            left[rows, :inner], right[:inner, columns] = W, H
-            best, upper = (left, right), error
+    def padded(W: Array, H: Array) -> tuple[Array, Array]:
+        """Factors of the core with zeros elsewhere."""
+        left, right = np.zeros((V.shape[0], k)), np.zeros((k, V.shape[1]))
+        left[rows, : W.shape[1]], right[: len(H), columns] = W, H
+        return left, right
 
-    def add(name: str, lower: float, proof: str) -> None:
-        parts[name], proofs[name] = max(0.0, lower), proof
+    best = given or padded(*factors_found(core, inner, seed))
+    upper = residual(V, *best)
+    proofs = {"eckart_young": (eckart_young_bound(V, k), "the singular values beyond the first k")}
 
-    def apart() -> bool:
-        return bool(upper - max(parts.values()) > tol * norm)
+    def is_open() -> bool:
+        """Whether "auto" goes on to the next method."""
+        return method == "auto" and upper - max(proofs.values())[0] > tol * norm
 
-    if given is None:
-        offer(*factors_found(core, inner, seed))
-    add("eckart_young", eckart_young_bound(V, components), "the singular values beyond the first k")
-    dense = not sp.issparse(V)
-    small = dense and sum(core.shape) <= _PROGRAM
-    if method == "auto" and apart() and not small:
-        advice = "solves it anyway" if dense else "takes X.toarray()"
+    left_out, dense = "", not sp.issparse(V)
+    if is_open() and not (dense and sum(core.shape) <= _PROGRAM):
         left_out = (
             f"; the program was left out, since {sum(core.shape)} rows and columns are more than "
-            f"{_PROGRAM} (method='overlap' {advice})"
+            f"{_PROGRAM} (method='overlap' {'solves it anyway' if dense else 'takes X.toarray()'})"
         )
     # One component is the leading singular pair, and the first bound is exact.
-    if method == "overlap" or (method == "auto" and apart() and small and inner > 1):
-        lower, proof = _overlap(core, inner, solver, time_limit)
-        add("overlap", lower, proof)
-        if not lower:
-            left_out += f"; {proof}"
+    if method == "overlap" or (is_open() and not left_out and inner > 1):
+        proofs["overlap"] = _overlap(core, inner, solver, time_limit)
+        if not proofs["overlap"][0]:
+            left_out += f"; {proofs['overlap'][1]}"
+    side = min(core.shape)
     few = side <= _SIDE and inner <= _COMPONENTS and inner * (side - 1) <= _COORDINATES
-    if method == "cones" or (method == "auto" and apart() and dense and few):
+    if method == "cones" or (is_open() and dense and few):
         found = cone_search(core, inner, tol=tol, max_nodes=10**7, time_limit=time_limit)
-        add("cones", found.lower, f"{found.argument}, which ended {found.status.name}")
-        if given is None:
-            offer(found.W, found.H)
-    assert best is not None
-    name = max(parts, key=lambda name: parts[name])
-    argument = f"{name}: {proofs[name]}{left_out}"
-    if not dense and not parts[name]:
+        argument = f"{found.argument}, which ended {found.status.name}"
+        proofs["cones"] = (found.lower, argument)
+        if given is None and found.upper < upper:
+            best, upper = padded(found.W, found.H), found.upper
+    name = max(proofs, key=lambda name: proofs[name][0])
+    lower, argument = proofs[name]
+    argument = f"{name}: {argument}{left_out}"
+    if not dense and not lower:
         argument = "no bound is known: singular values take a dense matrix of too large an order"
+    parts = MappingProxyType({name: max(0.0, lower) for name, (lower, _) in proofs.items()})
     # By rounding, a factorization that attains the bound may seem to beat it.
-    lower = min(parts[name], upper)
-    return NMFBound(lower, upper, norm, components, argument, MappingProxyType(parts), *best)
+    return NMFBound(min(lower, upper), upper, norm, k, argument, parts, *best)
 
 
 def check_method(name: str, method: str, X: Any) -> None:
@@ -278,16 +269,11 @@ def _overlap(V: Array, k: int, solver: str | Solver, time_limit: float) -> tuple
     if solver == "auto":
         solver = first_usable(*([] if small else ["scs"]), "clarabel", "dense")
     solution = solve(
-        nmf_overlap(unit, k),
-        solver,
-        tol=unless_configured(solver, tol),
-        time_limit=time_limit,
+        nmf_overlap(unit, k), solver, tol=unless_configured(solver, tol), time_limit=time_limit,
         progress=False,
-    )
-    nothing = np.array([np.nan])
-    corner, signs = (
-        solution.duals.get(label, nothing) for label in ("same_corner", "non_negative")
-    )
+    )  # fmt: skip
+    found = [solution.duals.get(label, np.nan) for label in ("same_corner", "non_negative")]
+    corner, signs = map(np.asarray, found)
     if not (np.isfinite(corner).all() and np.isfinite(signs).all()):
         return 0.0, f"{solution.solver} gave no multipliers ({solution.status.name})"
     N = np.zeros((n + m, n + m))
