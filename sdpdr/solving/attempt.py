@@ -89,11 +89,6 @@ def attempt(chosen: Candidate, sdp: SDP | None, request: Request, turn: str = ""
             message = starved_words(f"The {chosen.form} form of the program", str(error))
             claim = Claim("out of memory", message=message)
             solution = unproved(_STARVED, claim, chosen, request)
-    if chosen.form == "landmark" and np.isfinite(solution.gap):
-        message = (
-            f"{solution.claimed.message} Landmark loss at most {solution.gap:.2e} of the value."
-        )
-        solution = replace(solution, claimed=replace(solution.claimed, message=message.strip()))
     return replace(solution, runs=(run_of(solution, watch.spent),))
 
 

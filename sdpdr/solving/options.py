@@ -11,7 +11,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeGuard, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, DataTypeError, UnknownNameError
@@ -40,7 +39,6 @@ class PlanOptions:
     via: tuple[Reduction, ...] = ()
     skip: Collection[str] = ()
     landmarks: int | None = None
-    basis: str | ArrayLike | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -50,7 +48,7 @@ class PlanOptions:
 
     def arguments(self) -> dict[str, Any]:
         """By the names that `plan` gives them."""
-        names = ("solver", "form", "via", "skip", "landmarks", "basis")
+        names = ("solver", "form", "via", "skip", "landmarks")
         return {name: getattr(self, name) for name in names} | dict(self.options)
 
 
@@ -69,30 +67,22 @@ def as_reductions(given: object) -> tuple[Reduction, ...]:
 
 def refuse_idle(requested: PlanOptions) -> None:
     """Refuse arguments that have no effect."""
-    form, landmarks, basis = requested.form, requested.landmarks, requested.basis
+    form, landmarks = requested.form, requested.landmarks
     if requested.skip:
         _check_skip(requested)
     if requested.via and form in ("cvxpy", "landmark"):
         raise DataError(f"via has no effect with form={form!r}: leave one of them out.")
     if form != "landmark":
-        for name, value in (("landmarks", landmarks), ("basis", basis)):
-            if value is not None:
-                shown = repr(value) if isinstance(value, (str, int)) else "an array"
-                raise DataError(
-                    f"{name} ({shown}) has no effect without form='landmark': ask for that form, "
-                    f"or leave {name} out."
-                )
+        if landmarks is not None:
+            raise DataError(
+                f"landmarks ({landmarks}) has no effect without form='landmark': ask for that "
+                "form, or leave landmarks out."
+            )
         return
     if "max_iter" in requested.options:
         raise DataError(
             f"max_iter={requested.options['max_iter']} has no effect with form='landmark', which "
             "goes in rounds: leave it out, or limit the rounds by time_limit."
-        )
-    if landmarks is not None and basis is not None and not isinstance(basis, str):
-        columns = np.shape(basis)[-1] if np.ndim(basis) else 0
-        raise DataError(
-            f"landmarks={landmarks} has no effect beside a basis that is given, of {columns} "
-            "columns: leave landmarks out."
         )
 
 

@@ -8,8 +8,6 @@ from functools import cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from numpy.typing import ArrayLike
-
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import (
     DataError,
@@ -37,7 +35,7 @@ from sdpdr.solving.candidate import Candidate, configure, shares, standard_form
 from sdpdr.solving.choice import POSSIBLE, Choice, choose
 from sdpdr.solving.grade import ended_as, go_on, with_status, without_what_misses
 from sdpdr.solving.join import join
-from sdpdr.solving.landmark.solver import landmark_candidate
+from sdpdr.solving.landmark import landmark_candidate
 from sdpdr.solving.options import (
     Clock,
     PlanOptions,
@@ -204,7 +202,7 @@ class Plan(Candidate):
             raise DataError("this plan was written by hand: replace its parts instead.")
         before = self.requested.arguments()
         if changes.get("form", "landmark") != "landmark":
-            before |= {"landmarks": None, "basis": None}
+            before["landmarks"] = None
         return plan(self.model, **(before | changes))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -354,7 +352,6 @@ def plan(
     via: Sequence[Reduction] = (),
     skip: Collection[str] = (),
     landmarks: int | None = None,
-    basis: str | ArrayLike | None = None,
     tol: float | None = None,
     time_limit: float | None = None,
     max_iter: int | None = None,
@@ -375,7 +372,7 @@ def plan(
         form are chosen for the program that they lead to. Nothing comes before them.
     skip : collection of str, default ()
         Names that "auto" does not consider.
-    landmarks, basis : optional
+    landmarks : int, optional
         For the landmark form, see `sdpdr.solve`.
     tol, time_limit, max_iter, seed, verbose : optional
         Uniform options; they win over those of a solver object.
@@ -415,7 +412,7 @@ def plan(
         "verbose": verbose,
     }
     options = {name: value for name, value in uniform.items() if value is not None}
-    requested = PlanOptions(solver, form, as_reductions(via), skip, landmarks, basis, options)
+    requested = PlanOptions(solver, form, as_reductions(via), skip, landmarks, options)
     refuse_idle(requested)
     clock = Clock()
     with clock("build"):

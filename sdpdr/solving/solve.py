@@ -7,8 +7,6 @@ from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from numpy.typing import ArrayLike
-
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Progress, show_phase
@@ -34,7 +32,6 @@ def solve(
     *,
     via: Sequence[Reduction] = (),
     landmarks: int | None = None,
-    basis: str | ArrayLike | None = None,
     tol: float | None = None,
     time_limit: float | None = None,
     max_iter: int | None = None,
@@ -72,11 +69,9 @@ def solve(
         own; solver and form are chosen for the program that they lead to. What is said of it is
         lifted to the model, verdicts as well as points, and graded there.
     landmarks : int, optional
-        For the landmark form only: how many landmarks, or eigenvectors.
-    basis : {"reconstruction", "laplacian"} or array of shape (n, m), optional
-        For the landmark form only: Q from the weights that reconstruct every point from its
-        neighbours (the default there), from the bottom eigenvectors of the graph's Laplacian, or
-        given. The solver is then the one of the small program for L.
+        For the landmark form only: how many points are landmarks. Q has the weights that
+        reconstruct every point from them, and the solver is the one of the small program for L;
+        ``via=[reduce.Landmark(Q)]`` takes columns of your own.
     tol : float, default 1e-6
         Relative gap aimed at.
     time_limit : float, optional
@@ -150,7 +145,6 @@ def solve(
     planned: dict[str, Any] = {
         "via": via,
         "landmarks": landmarks,
-        "basis": basis,
         "tol": tol,
         "time_limit": time_limit,
         "max_iter": max_iter,

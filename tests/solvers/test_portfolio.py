@@ -329,11 +329,7 @@ def test_a_limit_of_the_caller_is_told_and_that_of_a_turn_is_not():
     ("options", "words"),
     [
         ({"landmarks": 20}, "landmarks"),
-        ({"basis": "nonsense"}, "basis"),
-        ({"basis": "reconstruction"}, "basis"),
-        ({"basis": np.eye(3)}, "an array"),
         ({"form": "landmark", "landmarks": 2, "max_iter": 5}, "max_iter"),
-        ({"form": "landmark", "landmarks": 2, "basis": np.eye(3)}, "beside a basis"),
     ],
 )
 def test_arguments_without_effect_are_refused(model, options, words):

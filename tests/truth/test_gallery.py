@@ -277,7 +277,10 @@ def test_a_minimised_cost_without_a_diagonal_is_a_minimisation(name):
 def test_a_basis_that_leaves_tiny_rows_gives_the_value_of_the_narrow_program(vectors, value):
     """Rows of size 1e-30 are rounding, not rows; blown up, they cost nine tenths of the value."""
     model = unfolding()
-    answer = sdpdr.solve(model, form="landmark", landmarks=vectors, basis="laplacian")
+    points, _ = sdpdr.datasets.swiss_roll(40, seed=5, height=12.0)
+    graph = sdpdr.graphs.knn(points, n_neighbors=5, connect="mst")
+    basis = sdpdr.graphs.laplacian_basis(graph, vectors)
+    answer = sdpdr.solve(model, via=[sdpdr.reduce.Landmark(basis)])
     whole = sdpdr.solve(model)
     assert answer.value == pytest.approx(value, rel=1e-4)
     assert answer.bound is None or answer.bound >= whole.value * (1 - 1e-6)
