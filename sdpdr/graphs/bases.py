@@ -11,12 +11,8 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError
 from sdpdr.base.keywords import checks_keywords
-from sdpdr.graphs.nearest import knn
 from sdpdr.graphs.neighbor_graph import NeighborGraph
-from sdpdr.graphs.search import BLOCK, blocks
-from sdpdr.graphs.shortest_paths import landmarks
-from sdpdr.graphs.space import Points
-from sdpdr.graphs.weighing import best_weights, reconstruction_weights
+from sdpdr.graphs.weighing import reconstruction_weights
 from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.spectral import fix_signs
 
@@ -67,41 +63,6 @@ def _checked_landmarks(graph: NeighborGraph, landmarks: ArrayLike) -> Index:
             f"one of node {node} for instance; choose at least one in each."
         )
     return chosen
-
-
-# Points of the coarse graph, and neighbours of a point in it.
-_COARSE, _NEIGHBORS = 10_000, 8
-
-
-def coarse_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
-    """Extend the reconstruction basis of a random sample to all points by local weights."""
-    from sklearn.neighbors import NearestNeighbors  # here, since it takes long to import
-
-    if not has_coordinates(graph):
-        raise DataError(f"the graph made by {graph.provenance} has no coordinates of its points.")
-    space = graph.provenance.space
-    assert isinstance(space, Points)
-    points = space.X
-    sample = np.sort(np.random.default_rng(seed).permutation(graph.n)[:_COARSE])
-    k = min(_NEIGHBORS, sample.size - 1)
-    skeleton = knn(points[sample], n_neighbors=k, connect="mst")
-    small = reconstruction_basis(skeleton, landmarks(skeleton, count, seed))
-    search = NearestNeighbors(n_neighbors=k).fit(points[sample])
-    basis = np.empty((graph.n, count))
-    for rows in blocks(np.arange(graph.n), max(1, BLOCK // (k * points.shape[1]))):
-        near = search.kneighbors(points[rows], return_distance=False)
-        # Differences from each point to its nearest points of the sample.
-        steps = points[sample][near] - points[rows, None, :]
-        weights = best_weights(steps @ steps.transpose(0, 2, 1))
-        basis[rows] = np.einsum("pk,pkc->pc", weights, small[near])
-    basis[sample] = small
-    return basis
-
-
-def has_coordinates(graph: NeighborGraph) -> bool:
-    """Whether the graph has the coordinates of its points, in a dense array."""
-    space = graph.provenance.space
-    return isinstance(space, Points) and not space.is_sparse and space.n == graph.n
 
 
 # Up to this order a dense eigendecomposition is used, which takes milliseconds.

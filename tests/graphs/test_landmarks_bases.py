@@ -7,7 +7,6 @@ import pytest
 
 from sdpdr import datasets, graphs
 from sdpdr.errors import DataError, DisconnectedGraphError
-from sdpdr.graphs import bases
 from sdpdr.graphs.bases import laplacian_basis, reconstruction_basis
 from sdpdr.graphs.shortest_paths import routing_weights
 from sdpdr.graphs.weighing import reconstruction_weights
@@ -77,18 +76,6 @@ def test_eigenvectors_are_orthonormal_centred_and_the_smoothest(n):
     laplacian = graph.laplacian().toarray()
     exact = np.linalg.eigvalsh(laplacian)[1:8]
     np.testing.assert_allclose(np.diag(basis.T @ laplacian @ basis), exact, rtol=1e-8)
-
-
-def test_a_sample_carries_the_plane_to_all_points(monkeypatch):
-    monkeypatch.setattr(bases, "_COARSE", 200)
-    points = np.random.default_rng(1).random((600, 2))
-    graph = graphs.knn(points, n_neighbors=6)
-    basis = bases.coarse_basis(graph, 10)
-    np.testing.assert_allclose(basis.sum(axis=1), 1.0, atol=1e-12)
-    fit = basis @ np.linalg.lstsq(basis, points)[0]
-    assert np.abs(fit - points).max() < 0.02
-    with pytest.raises(DataError, match="has no coordinates"):
-        bases.coarse_basis(without_points(graph), 10)
 
 
 def test_routed_weights_of_a_path_are_the_optimal_multipliers():

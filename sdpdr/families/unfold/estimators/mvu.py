@@ -60,7 +60,7 @@ class MVU(SampledEmbedding):
         `sdpdr.extend.fit_extension`.
     solver : str or Solver, default "auto"
     form : str, default "auto"
-        See `sdpdr.solve`; ``"landmark"`` for a million points.
+        See `sdpdr.solve`.
     landmarks : int, optional
         Number of landmarks in the landmark form.
     sample : int, "auto" or None, default "auto"
