@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg as spl
+from scipy.optimize import least_squares
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
@@ -26,10 +26,8 @@ from sdpdr.program.rows import Rows
 from sdpdr.program.sizes import row_norms
 from sdpdr.solving.iterate.programs import matrices_of
 
-# The repair: most steps, a sum of squares that rounding leaves, and the least damping and relative
-# progress that are worth a step.
-_STEPS, _ZERO = 200, 1e-30
-_DAMPING, _PROGRESS = 1e-12, 1e-7
+# Steps of the repair, which takes a dozen where the rows can hold.
+_STEPS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +73,7 @@ def polish(program: SDP, value: Value, rank: int, variable: str | None = None) -
         \min_{R \in R^{n \times r}} \sum_e \left(\frac{\langle A_e, R R^T\rangle - b_e}{|b_e|}
         \right)^2
 
-    over the equalities and, of the inequalities, the violated part; by a damped Gauss-Newton method
+    over the equalities and, of the inequalities, the violated part, by `scipy.optimize.least_squares`
     from the leading eigenvectors. Where the constraints can hold at that rank nearby it converges
     quadratically; where not, the residual says so. Constraints with other variables (penalized
     slack) are left out.
@@ -124,39 +122,21 @@ def polish(program: SDP, value: Value, rank: int, variable: str | None = None) -
 
 
 def _repaired(rows: _Violations, factor: Array) -> tuple[Array, int]:
-    """Damped Gauss-Newton (Levenberg and Marquardt) on the violations of the rows."""
-    away = rows.values(factor)
-    size = float(away @ away)
-    slopes = rows.slopes(factor)
-    scale = float(np.max((slopes * slopes).sum(axis=0), initial=np.finfo(float).tiny))
-    damping, step = 1e-3, 0
-    while step < _STEPS and size > _ZERO and damping < 1.0 / _DAMPING:
-        step += 1
-        moved = factor + _step(slopes, away, damping * scale).reshape(factor.shape)
-        after = rows.values(moved)
-        smaller = float(after @ after)
-        if not smaller < size:
-            damping *= 10.0
-            continue
-        idle = size - smaller <= _PROGRESS * size
-        factor, away, size = moved, after, smaller
-        if idle:
-            break
-        slopes = rows.slopes(factor)
-        damping = max(0.05 * damping, _DAMPING)
-    return factor, step
-
-
-def _step(slopes: sp.csr_array, away: Array, damping: float) -> Array:
-    """Minimiser d of |J d + f|^2 + damping |d|^2, without J^T J, which one dense row fills."""
-    m, unknowns = slopes.shape
-    root = np.sqrt(damping)
-    system = sp.block_array(
-        [[root * sp.eye_array(m), slopes], [slopes.T, -root * sp.eye_array(unknowns)]],
-        format="csc",
+    """The factor where the rows are violated least, and the number of steps."""
+    shape = factor.shape
+    found = least_squares(
+        lambda x: rows.values(x.reshape(shape)),
+        factor.ravel(),
+        lambda x: rows.slopes(x.reshape(shape)),
+        # Without J^T J, which one dense row fills.
+        tr_solver="lsmr",
+        # Where the rows can hold, the sum of squares falls by far more than this in every step.
+        ftol=1e-7,
+        xtol=np.finfo(float).eps,
+        gtol=np.finfo(float).eps,
+        max_nfev=_STEPS,
     )
-    right = np.concatenate([-away, np.zeros(unknowns)])
-    return np.asarray(spl.splu(system).solve(right)[m:])
+    return found.x.reshape(shape), int(found.nfev)
 
 
 @dataclass(frozen=True, eq=False)
