@@ -73,10 +73,10 @@ def polish(program: SDP, value: Value, rank: int, variable: str | None = None) -
         \min_{R \in R^{n \times r}} \sum_e \left(\frac{\langle A_e, R R^T\rangle - b_e}{|b_e|}
         \right)^2
 
-    over the equalities and, of the inequalities, the violated part, by `scipy.optimize.least_squares`
-    from the leading eigenvectors. Where the constraints can hold at that rank nearby it converges
-    quadratically; where not, the residual says so. Constraints with other variables (penalized
-    slack) are left out.
+    over the equalities and, of the inequalities, the violated part, from the leading eigenvectors
+    by `scipy.optimize.least_squares`. Where the constraints can hold at that rank nearby it
+    converges quadratically; where not, the residual says so. Constraints with other variables
+    (penalized slack) are left out.
 
     Parameters
     ----------
