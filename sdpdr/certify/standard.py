@@ -19,7 +19,6 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, diagonal, largest, placed, rows_as_they_are
 from sdpdr.certify.coefficients import Rounded, coefficients, coefficients_of_triangle, unscaled
-from sdpdr.certify.complement import complement
 from sdpdr.certify.flat import (
     NONNEGATIVE,
     SECOND_ORDER,
@@ -35,6 +34,7 @@ from sdpdr.certify.units import Units
 from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import svec_size, upper_triangle
 from sdpdr.program.arrows import arrow_labels, head_and_neck, of_arrow, unfolded
+from sdpdr.program.echelon import complement
 from sdpdr.program.face import complete_multipliers, exposing_rows, is_face_known, null_vectors
 from sdpdr.program.point import Point, PsdVariable, Value, as_dense
 from sdpdr.program.rows import Expression, Lmi

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from math import lcm
 
 import scipy.sparse as sp
 
@@ -128,3 +129,36 @@ class Echelon:
         if i not in self.vectors:
             return {i: Fraction(1)}
         return {j: -value for j, value in self.vectors[i].items() if j != i}
+
+    def basis(self, n: int) -> list[tuple[int, int, Fraction]]:
+        """The entries of V, as rows, columns and numbers, of matrices of order n."""
+        own = [i for i in range(n) if i not in self.vectors]
+        column = {place: k for k, place in enumerate(own)}
+        return [(i, column[j], a) for i in range(n) for j, a in self.row(i).items()]
+
+
+def complement(null: sp.csr_array) -> sp.csr_array | None:
+    """Columns of integers that span what is orthogonal to others, without rounding.
+
+    None where a column has numbers that are no doubles, or where that takes too long.
+
+    Examples
+    --------
+    >>> complement(sp.csr_array([[1.0], [1.0], [1.0]])).toarray()
+    array([[-1., -1.],
+           [ 1.,  0.],
+           [ 0.,  1.]])
+    """
+    vectors, echelon, n = exact_columns(null), Echelon(), null.shape[0]
+    if vectors is None:
+        return None
+    for vector in vectors:
+        echelon.insert(vector)
+    entries, scales = echelon.basis(n), [1] * (n - len(echelon.vectors))
+    for _, k, a in entries:
+        scales[k] = lcm(scales[k], a.denominator)
+    numbers = [a * scales[k] for _, k, a in entries]
+    if any(abs(number) >= 2**53 for number in numbers):
+        return None
+    places = [i for i, _, _ in entries], [k for _, k, _ in entries]
+    return sp.csr_array(([float(a) for a in numbers], places), shape=(n, len(scales)))

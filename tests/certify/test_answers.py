@@ -12,7 +12,6 @@ import sdpdr
 from sdpdr import Status, graphs, methods, minimize, psd, scalar, square
 from sdpdr.certify import answer as answers
 from sdpdr.certify.answer import ProofInterruptedError, is_nothing, is_small, prove_answer
-from sdpdr.certify.complement import complement
 from sdpdr.certify.knowledge import Knowledge
 from sdpdr.certify.standard import as_written, standard
 from sdpdr.linalg import (
@@ -28,6 +27,7 @@ from sdpdr.linalg import (
     svec,
 )
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
+from sdpdr.program.echelon import complement
 from sdpdr.solvers.flat import ask_clarabel
 
 X2, X3 = PsdVariable("X", 2), PsdVariable("X", 3)

@@ -101,10 +101,7 @@ class Faces:
     def basis(self, name: str) -> sp.csr_array:
         """V, rounded."""
         n, echelon = self.sdp.variable(name).extents[0], self.null[name]
-        own = [i for i in range(n) if i not in echelon.vectors]
-        column = {i: k for k, i in enumerate(own)}
-        entries = [(i, column[j], a) for i in range(n) for j, a in echelon.row(i).items()]
-        return from_places(entries, (n, len(own)))
+        return from_places(echelon.basis(n), (n, n - len(echelon.vectors)))
 
     def matrix(self, name: str, a: LinearMap, e: int) -> Symmetric | None:
         """V^T A V of a row, exactly; None where that would take long.
