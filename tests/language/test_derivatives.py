@@ -233,6 +233,40 @@ def test_where_there_is_no_derivative_it_is_said():
         sdpdr.derivative(kink, sdpdr.solve(maximize(y) + (y <= 1.0)), p)
 
 
+@pytest.mark.daily(1)
+@pytest.mark.parametrize("near", [1e-5, 1e-7])
+def test_the_side_of_an_eigenvalue_is_told_however_small_its_multiplier_is(near):
+    """K = diag(1, 0) for all p > 1, with p - 1 for the multiplier of the eigenvalue zero."""
+    p, K = parameter("p", value=1.0 + near), psd("K", 2)
+    model = maximize(p * K[0, 0] + K[1, 1]) + (K.trace() == 1)
+    slope = sdpdr.derivative(model, sdpdr.solve(model), p)["K"]
+    np.testing.assert_allclose(slope, np.zeros((2, 2)), atol=1e-6)
+
+
+@pytest.mark.daily(1)
+@pytest.mark.parametrize(("large", "near"), [(1.0, -1e-10), (1e6, 1e-4)])
+def test_a_rate_next_to_a_kink_is_that_of_its_side(large, near):
+    p, t, s = parameter("p", value=near), scalar("t"), scalar("s")
+    model = minimize(t + large * s) + (t >= p) + (t >= -p) + (s >= 1)
+    slope = sensitivity(model, sdpdr.solve(model), p)
+    assert slope == pytest.approx(np.sign(near), abs=1e-3)
+
+
+def test_where_doubles_tell_no_side_of_a_kink_no_rate_is_made_up():
+    """The value is the absolute value of p beside one: multipliers have rates from -1 to 1."""
+    p, t, s = parameter("p", value=5.55e-17), scalar("t"), scalar("s")
+    model = minimize(t + s) + (t >= p) + (t >= -p) + (s >= 1)
+    with suppress(DataError, NonUniqueWarning):
+        assert -1.001 <= sensitivity(model, sdpdr.solve(model), p) <= 1.001
+
+
+def test_a_small_number_without_a_multiplier_is_unique():
+    p, x, s = parameter("p", value=1e-3), scalar("x"), scalar("s")
+    model = minimize(square(x - p) + s) + (x >= 0) + (s >= 1)
+    slope = sdpdr.derivative(model, sdpdr.solve(model), p)["x"]
+    assert slope == pytest.approx(1.0, abs=1e-6)
+
+
 def segment(p):
     y = scalar("y")
     return maximize(2.0 * y) + (y <= p) + (y >= 0.0)

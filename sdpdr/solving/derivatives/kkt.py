@@ -33,10 +33,13 @@ from sdpdr.solving.derivatives.equations import Equations
 
 # Entries of D below which an entry of u stays an unknown: dividing by D loses digits of others.
 _UNKNOWN = 1e-2
-# Powers of mu are 0 or 1 in the limit, and a half where a number vanishes with its multiplier.
-_BETWEEN = 0.28
 # Eigenvalues, relative to the largest, of equations that depend on others.
 _DEPENDENT = 1e-9
+# Eigenvalues, relative to the largest, that may be rounding where they do not vanish.
+_ZERO = 1e-9
+# Eigenvalues of a Hessian, relative to the largest, that are more than rounding.
+_PRECISION = 1e-13
+_TINY = np.finfo(float).tiny
 # Share of a right side that a factorization may leave.
 _LOST = 1e-6
 
@@ -165,45 +168,79 @@ class Place:
         of = self.of
         return of.c - of.B.T @ self.y + self.mu * self.gradient, of.g - of.B @ self.u
 
-    def exponents(self, before: Place) -> Array:
-        """The power of mu like which numbers and eigenvalues of u vanish after another place."""
-        here, there = self._sizes, before._sizes
-        return np.asarray(np.log(here / there) / np.log(self.mu / before.mu))
+    @cached_property
+    def _system(self) -> System:
+        return System(self)
 
-    def touches(self, exponents: Array) -> bool:
-        """Whether a number or eigenvalue vanishes together with its multiplier, both like a root.
-
-        What rows alone keep at zero has a multiplier that does not vanish, whatever its power.
-        """
-        both = np.maximum(self._sizes, self.mu / self._sizes) < self.mu**0.25
-        return bool(np.any(both & (np.abs(exponents - 0.5) < _BETWEEN)))
+    @cached_property
+    def step(self) -> tuple[Array, Array]:
+        """The Newton step towards the path."""
+        return self._system.solve(*self.missed)
 
     @property
-    def _sizes(self) -> Array:
-        """Scalars, and eigenvalues of all cones."""
-        return np.concatenate([self.u[self.scalars], *(frame.sizes for frame in self.frames)])
+    def distance(self) -> float:
+        """The length of the Newton step in the Hessian of the barrier, which has no unit."""
+        du, _ = self.step
+        return float(np.sqrt(self.quotients @ self.rotated(du) ** 2 / self.mu))
 
-    def limit(self, exponents: Array, u: Array, y: Array) -> Array:
-        """D at the optimum, where the path ends in u and y."""
-        vanish, found = exponents > 0.5, self.quotients.copy()
-        at, v = self.scalars.size, self.rotated(self.of.c - self.of.B.T @ y)
-        u = self.rotated(u)
-        found[self.scalars] = np.where(vanish[:at], np.inf, 0.0)
+    @property
+    def imbalance(self) -> float:
+        """By how much multipliers miss the costs of unknowns without a cone, relative to these."""
+        of = self.of
+        free = np.delete(np.arange(of.c.size), of.program.A.indices)
+        terms = np.abs(of.c) + abs(of.B).T @ np.abs(self.y)
+        return float(np.max(np.abs(self.missed[0][free]) / (terms[free] + _TINY), initial=0.0))
+
+    @cached_property
+    def tangent(self) -> tuple[Array, Array]:
+        r"""The derivatives of u and y by :math:`\mu` along the path."""
+        return self._system.solve(self.gradient, np.zeros(self.y.size))
+
+    @property
+    def end(self) -> tuple[Array, Array]:
+        """Where the tangent leads u and y, which is the optimum but for the square of the error."""
+        du, dy = self.tangent
+        return self.u - self.mu * du, self.y - self.mu * dy
+
+    @cached_property
+    def powers(self) -> Array:
+        r"""The power of :math:`\mu` like which each scalar and eigenvalue of u vanishes.
+
+        It tends to 0 for those that stay, to 1 for those whose multipliers stay, and to one half
+        for those that vanish together with their multipliers.
+        """
+        grows = self.mu * self.rotated(self.tangent[0])
+        found = [grows[self.scalars] / self.u[self.scalars]]
         for frame in self.frames:
-            D = self.quotients[frame.at]
-            gone, at = vanish[at : at + frame.sizes.size], at + frame.sizes.size
-            if not frame.sizes.size:
-                small = np.sqrt(self.mu)
-                inside, outside = small > D, small * D > 1.0
+            if frame.sizes.size:
+                own, sizes = grows[frame.at[frame.diagonal]] / frame.sizes, frame.sizes
+                # What rows alone keep at zero stays at the size of their rounding; and the mirror.
+                own = np.where((sizes < _ZERO * np.max(sizes)) & (own < 0.5), 1.0, own)
+                own = np.where((sizes * _ZERO > np.min(sizes)) & (own > 0.5), 0.0, own)
+                found.append(own)
+        return np.concatenate(found)
+
+    def powers_of_quotients(self, before: Place | None) -> Array:
+        r"""The power of :math:`\mu` like which each entry of D grows or vanishes.
+
+        It tends to 1 inside of a cone, to -1 for what stays at zero, and to 0 between them. Where a
+        cone has no eigenvalues, that is read off an earlier place, and is unknown without one.
+        """
+        found, at = np.ones(self.u.size), self.scalars.size
+        found[self.scalars] = 1.0 - 2.0 * self.powers[:at]
+        for frame in self.frames:
+            i, j = frame.pairs
+            own, at = self.powers[at : at + frame.sizes.size], at + frame.sizes.size
+            if own.size:
+                found[frame.at] = 1.0 - own[i] - own[j]
+            elif before is None:
+                found[frame.at] = np.nan
             else:
-                i, j = frame.pairs
-                # What rows alone keep at zero has multipliers that are large.
-                inside, outside = ~gone[i] & ~gone[j] & (D < 1.0), gone[i] & gone[j] & (D > 1.0)
-                x, z = u[frame.at][frame.diagonal], v[frame.at][frame.diagonal]
-                top, below = np.where(gone[i], z[i], z[j]), np.where(gone[i], x[j], x[i])
-                mixed = (gone[i] ^ gone[j]) & (top > 0.0) & (below > 0.0)
-                D = np.where(mixed, top / np.where(mixed, below, 1.0), D)
-            found[frame.at] = np.where(inside, 0.0, np.where(outside, np.inf, D))
+                here, there = self.quotients[frame.at], before.quotients[frame.at]
+                # Eigenvalues far below the largest are rounding.
+                is_known = (here > _PRECISION * np.max(here)) & (there > _PRECISION * np.max(there))
+                ratios = np.where(is_known, here, self.mu) / np.where(is_known, there, before.mu)
+                found[frame.at] = np.log(ratios) / np.log(self.mu / before.mu)
         return found
 
 

@@ -10,38 +10,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NotSmoothError
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.faces import DUAL, PRIMAL
 from sdpdr.certify.flat import Answer, FlatProgram
 from sdpdr.certify.margin import margin
-from sdpdr.certify.standard import with_squares
 from sdpdr.certify.units import Units
-from sdpdr.linalg.rounding import near_powers
 from sdpdr.model import Model
 from sdpdr.model.parameters import Parameter
-from sdpdr.program.face import null_vectors
-from sdpdr.program.point import Point, Value, arranged
-from sdpdr.program.sdp import SDP
+from sdpdr.program.point import Value, arranged
 from sdpdr.program.solution import Solution
-from sdpdr.reduce import facial_reduction
 from sdpdr.solvers.flat import ask_solver
 from sdpdr.solving.derivatives.equations import Equations
-from sdpdr.solving.derivatives.kkt import Place, System
+from sdpdr.solving.derivatives.flat_model import NO_INTERIOR, FlatModel, flat_model
+from sdpdr.solving.derivatives.kkt import System
+from sdpdr.solving.derivatives.path import follow_path
 
-# Gaps on the way, relative to the sizes of what the objective adds up.
-_GAPS = tuple(10.0**-k for k in range(5, 9))
-# Newton steps for each, the length after which one more is the last, and the shortest share.
-_STEPS, _NEAR, _SHARE = 50, 1e-3, 1e-6
-# Growth of multipliers in Newton's method, over the first and costs, where no point is inside.
-_UNLIMITED = 1e4
 # Share of its size by which the point moves where the program is to stay solvable: the square of
 # it, by which a matrix off its face misses the cone, is far above what solvers miss.
 _ASIDE = 1e-2
@@ -52,17 +43,13 @@ _SECONDS = 1.0
 _ROUNDING = 1e-8
 # Share of a change that dependent equations may contradict, by rounding.
 _CONTRADICTED = 1e-6
+# Differences of rates, relative to their sizes, of multipliers that are all but the same.
+_SAME = 1e-4
 # Squared number of equations, times the number of unknowns, up to which a step takes about a
 # second.
 _LARGEST = 1e10
 # Share of a change by which constraints on a face are tried to the other side; they are exact.
 _BACK = 2.0**-20
-NO_INTERIOR = (
-    "the program has no interior at these values of the parameters, and its multipliers, which "
-    "would be the derivative, have no limit: the optimal value may change on one side only, or not "
-    "at a rate. Take differences of two solutions, or another value, for which the constraints "
-    "leave room (a bound that is positive rather than zero)."
-)
 _ALONE = (
     "the optimal value has no derivative here: as soon as the parameter changes, constraints that "
     "depend on each other come apart, or variables without bounds get costs. Leave one of the "
@@ -80,6 +67,11 @@ _TOUCHING = (
     "the solution has no derivative here, since a slack, or an eigenvalue, vanishes together with "
     "its multiplier, as far as can be told: move the parameter a little."
 )
+_UNTOLD = (
+    "the solution may have no derivative here: a slack, or an eigenvalue, and its multiplier are "
+    "both so small that doubles do not tell which of them vanishes. Move the parameter a little, "
+    "or take differences of two solutions instead."
+)
 _SEVERAL = (
     "the solution has no derivative here, since its point is not unique: add a penalty that "
     "selects one, for instance on squares."
@@ -91,26 +83,28 @@ class Change(NamedTuple):
 
     Attributes
     ----------
-    value : float
-        Derivative of the optimal value of the minimisation.
-    slack, missed : arrays
-        Those of both residuals.
-    cost, B, g : array, sparse array, array
-        Those of the data.
+    offset, cost, B, g : float, array, sparse array, array
+        Changes of the data of the minimisation.
     moved : callable
         The flat program with the parameter changed by a number.
     """
 
-    value: float
-    slack: Array
-    missed: Array
+    offset: float
     cost: Array
     B: sp.csr_array
     g: Array
     moved: Callable[[float], FlatProgram]
 
+    def rate(self, u: Array, y: Array) -> float:
+        """Derivative of the Lagrangian, which is that of the optimal value at an optimum."""
+        return float(self.offset + self.cost @ u + y @ (self.g - self.B @ u))
+
+    def residuals(self, u: Array, y: Array) -> tuple[Array, Array]:
+        """Derivatives of the residuals ``c - B^T y`` and ``g - B u``."""
+        return self.cost - self.B.T @ y, self.g - self.B @ u
+
     def above_rounding(self, u: Array, y: Array) -> tuple[Array, Array]:
-        """Both residuals, without what the rounding of a point and multipliers leaves of them."""
+        """`residuals` without what the rounding of a point and multipliers leaves of them."""
         largest = [float(np.max(np.abs(v), initial=0.0)) for v in (u, y)]
         B = abs(self.B)
         sizes = [
@@ -119,105 +113,9 @@ class Change(NamedTuple):
         ]
         slack, missed = (
             np.where(np.abs(v) > _ROUNDING * size, v, 0.0)
-            for v, size in zip((self.slack, self.missed), sizes, strict=True)
+            for v, size in zip(self.residuals(u, y), sizes, strict=True)
         )
         return slack, missed
-
-
-class FlatModel(NamedTuple):
-    """A model at present values of its parameters as a flat program; `flat_model` makes it.
-
-    Attributes
-    ----------
-    flat : FlatProgram
-        The minimisation.
-    faces : list
-        What exposes the faces that the program was restricted to.
-    answer : callable
-        From a solution of the model to one of the flat program; None if something is missing.
-    values : callable
-        From unknowns, or their derivatives, to those of the model's variables.
-    places : mapping from name to array of int
-        The unknowns that a variable is made of.
-    null : mapping from int to array
-        See `Equations.of`.
-    """
-
-    flat: FlatProgram
-    faces: list[Any]
-    answer: Callable[[Solution], Answer | None]
-    values: Callable[[Array], Mapping[str, Value]]
-    places: Mapping[str, Index]
-    null: Mapping[int, Array]
-
-
-def flat_model(model: Model, values: Mapping[str, Value]) -> FlatModel:
-    """The model in standard form on the faces that its rows state, or over cvxpy's cones.
-
-    Quadratic costs take their unit from values of the variables next to the optimum.
-    """
-    if model.is_smooth:
-        return _over_cones(model)
-    sdp = model.to_sdp()
-    squares = [values.get(v.name, 0.0) for v in sdp.vector_variables if v.curvature is not None]
-    largest = max((float(np.max(np.abs(v), initial=0.0)) for v in squares), default=0.0)
-    return _in_standard_form(sdp, float(near_powers(np.array([largest or 1.0]))[0]))
-
-
-def _over_cones(model: Model) -> FlatModel:
-    """A model with smooth costs: cvxpy keeps no values of what it adds, nor multipliers of it."""
-    # These import cvxpy, which takes longer than most solves.
-    from sdpdr.model.conic.flat import flat_problem
-    from sdpdr.model.to_cvxpy import render_model
-
-    flat = flat_problem(render_model(model).problem)
-    shapes = {v.name(): v.shape for v in flat.problem.variables()}
-
-    def values(x: Array) -> dict[str, Value]:
-        return {name: _unfolded(x[at], shapes[name]) for name, at in flat.variables.items()}
-
-    def answer(solution: Solution) -> Answer | None:
-        return ask_solver(flat.program) if solution.values else None
-
-    return FlatModel(flat.program, [], answer, values, flat.variables, {})
-
-
-def _unfolded(numbers: Array, shape: tuple[int, ...]) -> Array:
-    """The values of a variable of cvxpy, of symmetric ones from the rows of their triangle."""
-    if numbers.size == np.prod(shape, dtype=int):
-        return numbers.reshape(shape, order="F")
-    found = np.zeros(shape)
-    found[np.triu_indices(shape[0])] = numbers
-    return np.asarray(found + np.triu(found, 1).T)
-
-
-def _in_standard_form(sdp: SDP, unit: float) -> FlatModel:
-    faced = facial_reduction(sdp)
-    if faced.infeasible:
-        raise NotSmoothError(NO_INTERIOR)
-    found = with_squares(faced.sdp, unit)
-
-    def answer(solution: Solution) -> Answer | None:
-        # A face that only a solver's hints have found is not found again for other numbers.
-        if len(faced.exposures) < len(solution.exposures):
-            raise NotSmoothError(NO_INTERIOR)
-        duals = {label: np.nan_to_num(y) if faced else y for label, y in solution.duals.items()}
-        point = Point(solution.values, duals)
-        if faced and faced.original.is_point(solution.values):
-            point = faced.push(point)
-        if not faced.sdp.is_point(point.values) or not faced.sdp.is_dual_point(point.duals):
-            return None
-        given = found.answer(point)
-        return given if all(np.isfinite(part).all() for part in given[:3]) else None
-
-    def values(x: Array) -> Mapping[str, Value]:
-        return faced.embed(Point(found.values(x), {})).values
-
-    exposing = [step.multipliers for step in faced.exposures]
-    places = {block.name: block.places for block in found.blocks}
-    stated = {v.name: null_vectors(faced.sdp, v.name).toarray() for v in faced.sdp.psd_variables}
-    null = {int(places[name][0]): u for name, u in stated.items() if u.size}
-    return FlatModel(found.flat, exposing, answer, values, places, null)
 
 
 class Optimum:
@@ -262,16 +160,21 @@ class Optimum:
             raise NotSmoothError(NO_INTERIOR)
 
     def _refine(self) -> None:
-        """Take the end of the central path for point and multipliers."""
+        """Take the end of the central path for point and multipliers.
+
+        Where that is not clear, they are those of the last point of the path: feasible on both
+        sides, and optimal but for its gap.
+        """
         failure = NotSmoothError(NO_INTERIOR) if self.flat_model.faces else DataError(_IMPRECISE)
         with np.errstate(all="ignore"):
             try:
-                self._first, *_, before, self._place = _path(self.of, self.answer)
-                du, dy = System(self._place).solve(self._place.gradient, np.zeros(self.y.size))
+                self._path = follow_path(self.of, self.answer)
             except np.linalg.LinAlgError:
                 raise failure from None
-        self._exponents = self._place.exponents(before)
-        self.u, self.y = self._place.u - self._place.mu * du, self._place.y - self._place.mu * dy
+        last = self._path.last
+        if last.imbalance > _SAME:
+            raise failure
+        self.u, self.y = last.end if self._path.is_told else (last.u, last.y)
 
     def _equations(self, given: FlatModel) -> Equations:
         return Equations.of(self.units.program(given.flat), self._null(), self._fixed)
@@ -311,7 +214,7 @@ class Optimum:
 
     def changes(self, parameter: Parameter) -> list[Change]:
         """What every entry of a parameter changes, which all data are affine in."""
-        of, u, y, before = self.of, self.u, self.y, parameter.value
+        of, before = self.of, parameter.value
 
         def change(step: float) -> Change:
             flat, other = of.flat, self._moved(parameter)
@@ -321,8 +224,6 @@ class Optimum:
                 flat_model(self.model, self._values)
             cost, B, g = (other.c - of.c) / step, (other.B - of.B) / step, (other.g - of.g) / step
             offset = (other.flat.offset - flat.offset) / step
-            missed = g - B @ u
-            value = offset + cost @ u + y @ missed
 
             def moved(by: float) -> FlatProgram:
                 t = by / step
@@ -335,7 +236,7 @@ class Optimum:
                     b=flat.b + t * (other.flat.b - flat.b),
                 )
 
-            return Change(self.units.cost * float(value), cost - B.T @ y, missed, cost, B, g, moved)
+            return Change(float(offset), cost, B, g, moved)
 
         return parameter.at_each_entry(change)
 
@@ -357,6 +258,10 @@ class Optimum:
             f"{parameter.name!r}: take differences of two solutions instead."
         )
 
+    def rate(self, change: Change) -> float:
+        """Derivative of the optimal value of the minimisation."""
+        return self.units.cost * change.rate(self.u, self.y)
+
     @property
     def value(self) -> float:
         """The optimal value."""
@@ -371,7 +276,7 @@ class Optimum:
     @cached_property
     def _system(self) -> System:
         """The system at the optimum."""
-        return System(self._place, self._place.limit(self._exponents, self.u, self.y))
+        return System(self._path.last, self._path.quotients)
 
     def agree(self, changes: Sequence[Change]) -> bool:
         """Whether all optimal points and multipliers give the same rates.
@@ -385,17 +290,26 @@ class Optimum:
         seen = [one.above_rounding(self.u, self.y) for one in changes]
         if not all(self.of.allow(*one) for one in seen):
             raise NotSmoothError(_ALONE)
-        is_bounded = self.of.is_inside(self._first.u, self._first.y)
+        first = self._path.first
+        is_bounded = self.of.is_inside(first.u, first.y)
         if not is_bounded and not all(map(self._stays_solvable, changes)):
             raise NotSmoothError(NO_INTERIOR)
         is_same = all(self._system.contradiction(*one) <= _CONTRADICTED for one in seen)
         if not is_bounded and not is_same:
             raise NotSmoothError(NO_INTERIOR)
-        return is_same
+        return is_same and all(map(self._is_settled, changes))
+
+    def _is_settled(self, change: Change) -> bool:
+        """Whether the rest of the path would not change the rate."""
+        end = change.rate(*self._path.last.end)
+        misses = np.abs(change.g) + abs(change.B) @ np.abs(self.u)
+        size = abs(change.offset) + float(np.abs(change.cost) @ np.abs(self.u))
+        size += float(np.max(np.abs(self.y), initial=0.0) * np.sum(misses))
+        return abs(end - change.rate(self.u, self.y)) <= _SAME * size
 
     def _stays_solvable(self, change: Change) -> bool:
         """Whether the program has points and multipliers after a small change to either side."""
-        du, _ = self._system.least_solution(change.slack, change.missed)
+        du, _ = self._system.least_solution(*change.residuals(self.u, self.y))
         step = _ASIDE * float(np.linalg.norm(self.u) / (np.linalg.norm(du) or 1.0))
         try:
             margins = [
@@ -419,7 +333,7 @@ class Optimum:
         if self.is_large:
             raise DataError(_TOO_LARGE)
         names, shapes, changes = self._names(), self.model.shapes, self.changes(parameter)
-        if self._place.touches(self._exponents):
+        if self._path.touches:
             raise NotSmoothError(_TOUCHING)
         if not self._system.determines(self._are_among(names)):
             raise NotSmoothError(_SEVERAL)
@@ -428,9 +342,12 @@ class Optimum:
                 f"the solution has no derivative by {parameter.name!r} here, since constraints "
                 "that depend on each other come apart as it changes: leave one of them out."
             )
+        if not self._path.is_told:
+            raise NotSmoothError(_UNTOLD)
         slopes: dict[str, list[Array]] = {name: [] for name in names}
         for change in changes:
-            moved = self.values_of(self._system.least_solution(change.slack, change.missed)[0])
+            residuals = change.residuals(self.u, self.y)
+            moved = self.values_of(self._system.least_solution(*residuals)[0])
             for name in names:
                 seen = arranged(moved[name], shapes[name]) if name in shapes else moved[name]
                 slopes[name].append(np.asarray(seen))
@@ -450,45 +367,3 @@ class Optimum:
         """Names of the variables that were written, not those that functions added."""
         added = tuple(f"{block.label}." for block in self.model.blocks)
         return tuple(v.name for v in self.model.variables() if not v.name.startswith(added))
-
-
-def _path(of: Equations, answer: Answer) -> list[Place]:
-    """Points of the path on the way to the optimum."""
-    levels = _levels(of, answer, _GAPS)
-    u, y = of.start(answer, levels[0])
-    found = list[Place]()
-    for mu, after in zip(levels, [*levels[1:], levels[-1]], strict=True):
-        found.append(place := _centred(of, u, y, mu))
-        du, dy = System(place).solve(place.gradient, np.zeros(y.size))
-        further = after - mu
-        while not of.are_inside(place.u + further * du):
-            further *= 0.5
-        u, y = place.u + further * du, place.y + further * dy
-    return found
-
-
-def _levels(of: Equations, answer: Answer, gaps: Sequence[float]) -> list[float]:
-    """Values of mu at which the path has some gaps."""
-    cost = float(np.abs(of.flat.c) @ np.abs(answer.x)) or 1.0
-    return [gap * cost / of.flat.degree for gap in gaps]
-
-
-def _centred(of: Equations, u: Array, y: Array, mu: float) -> Place:
-    """The point of the path next to another one; a `LinAlgError` if Newton's method finds none."""
-    is_near, first = False, y
-    for _ in range(_STEPS):
-        place = Place(of, u, y, mu)
-        if is_near:
-            return place
-        du, dy = System(place).solve(*place.missed)
-        length = float(np.sqrt(place.quotients @ place.rotated(du) ** 2 / mu))
-        if not np.isfinite(length):
-            break
-        share = 1.0
-        while share > _SHARE and not of.are_inside(u + share / 0.95 * du):
-            share *= 0.7
-        u, y = u + share * du, y + share * dy
-        is_near = length < _NEAR
-    if np.linalg.norm(y) > _UNLIMITED * (np.linalg.norm(first) + np.linalg.norm(of.c)):
-        raise NotSmoothError(NO_INTERIOR)
-    raise np.linalg.LinAlgError("Newton's method finds no point of the central path")

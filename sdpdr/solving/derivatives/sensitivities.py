@@ -16,8 +16,8 @@ from sdpdr.solving.options import as_model
 
 _KINK = (
     "the optimal value may have no derivative by {0!r} here: several multipliers or points are "
-    "optimal, and they give different rates, one of which is returned. Solve at values of {0!r} to "
-    "both sides for the rates there"
+    "optimal, as far as doubles tell, and give different rates, one of which is returned. Solve "
+    "at values of {0!r} to both sides for the rates there"
 )
 _UNCHECKED = (
     "the program is too large to check whether the optimal value has a derivative by {0!r} here: "
@@ -93,7 +93,7 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     elif not optimum.agree(changes):
         warn(_KINK.format(found.name), NonUniqueWarning)
     sign = -1.0 if model.is_maximization else 1.0
-    return sign * np.reshape([change.value for change in changes], found.shape)
+    return sign * np.reshape([optimum.rate(change) for change in changes], found.shape)
 
 
 def derivative(
@@ -125,7 +125,8 @@ def derivative(
         If a block is written in cvxpy directly, so that the model has no standard form.
     NotSmoothError
         Where there is no derivative: the point is not unique, a slack and its multiplier are both
-        zero, constraints that depend on each other come apart, or the program has no interior.
+        zero, or so small that doubles do not tell which of them is, constraints that depend on each
+        other come apart, or the program has no interior.
     DataError
         If the program is too large, or the solution far from the optimum.
 
