@@ -216,8 +216,8 @@ class Solution(Advising):
         """
         if self.prover is None:
             raise DataError(
-                "this solution does not know its program: call prove() on a solution that "
-                "sdpdr.solve returned, of a model that has a standard form."
+                "this solution cannot continue its proofs, as those of joined answers and of "
+                'programs with exponential or power cones: solve again with proof="full".'
             )
         return self.prover(self, seconds)
 

@@ -41,8 +41,8 @@ class CVXPY(ConicInterface):
     Notes
     -----
     Problems with exponential or power cones, such as those with logarithms, are solved by Clarabel
-    and proved over all of these cones. The options there are ``tol``, ``time_limit`` and
-    ``gap_scale``.
+    and proved over all of these cones. The options there are ``tol``, ``time_limit``, ``gap_scale``
+    and ``proof``.
 
     The graded `Solution` is found in ``problem.solver_stats.extra_stats``. What is proved there
     holds for the numbers that cvxpy made of the problem. Versions of cvxpy that do not say which

@@ -173,7 +173,7 @@ def with_proofs(sdp: SDP, solution: Solution, found: Proved, given: Point) -> So
         attained=found.value,
         attained_by=found.how.get("value", ""),
         bound=found.bound,
-        argument=found.how.get("bound", ""),
+        argument=found.how.get("bound", "") if found.ray is None else found.ray.argument,
         ray=found.ray,
         unfinished=found.is_late,
     )

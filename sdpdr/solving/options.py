@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 BUDGET, FULL = "budget", "full"
 
 
+def require_known_proof(proof: str) -> None:
+    """Refuse other words for how long proofs may take."""
+    if proof not in (BUDGET, FULL):
+        raise DataError(f"proof must be {BUDGET!r} or {FULL!r}; it is {proof!r}.")
+
+
 @dataclass(frozen=True, eq=False)
 class PlanOptions:
     """The arguments of `sdpdr.plan`; the options of solvers are those that were given."""
@@ -206,8 +212,7 @@ class Request:
                 f"{_shown(self.start)} is no start: pass the Solution of a nearby program, or a "
                 "Point."
             )
-        if self.proof not in (BUDGET, FULL):
-            raise DataError(f"proof must be {BUDGET!r} or {FULL!r}; it is {self.proof!r}.")
+        require_known_proof(self.proof)
         if not isinstance(self.gap_scale, Real) or not 0.0 <= float(self.gap_scale) < np.inf:
             raise DataError(
                 f"gap_scale must be a finite number that is not negative; it is {self.gap_scale!r}."

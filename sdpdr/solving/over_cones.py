@@ -26,6 +26,7 @@ from sdpdr.program.solution import Solution
 from sdpdr.solvers.flat import ask_clarabel
 from sdpdr.solvers.registry import find
 from sdpdr.solving.answers import versions
+from sdpdr.solving.options import BUDGET, FULL, require_known_proof
 from sdpdr.solving.proofs import AT_LEAST, OF_SOLVER
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 
 # Options for problems with exponential or power cones, and those that may be ignored there, because
 # all proofs there account for rounding.
-_OPTIONS, _IDLE = ("tol", "time_limit", "gap_scale"), ("progress", "rigorous", "verbose")
+_OPTIONS = ("tol", "time_limit", "gap_scale", "proof")
+_IDLE = ("progress", "rigorous", "verbose")
 _NOTHING = "nothing was proved within the budget"
 _STATUSES = {INFEASIBLE: Status.INFEASIBLE, UNBOUNDED: Status.UNBOUNDED}
 
@@ -94,6 +96,7 @@ class ConeProof:
         z = z if known.z is None else self.units.given_multipliers(known.z)
         value = float(self.program.c @ x) + self.program.offset
         sides = sides_of(known, self.units, maximize=self.maximize)
+        ray = sides.ray
         file = FlatFileProgram(self.program, self.own, self.units, maximize=self.maximize)
         found = replace(
             solution,
@@ -104,8 +107,8 @@ class ConeProof:
             attained=sides.attained,
             attained_by=known.how.get(VALUE) or self._why_not(VALUE),
             bound=sides.bound,
-            argument=known.how.get(known.status) or known.how.get(BOUND) or self._why_not(BOUND),
-            ray=sides.ray,
+            argument=known.how.get(BOUND, self._why_not(BOUND)) if ray is None else ray.argument,
+            ray=ray,
             rigorous=True,
             unfinished=known.is_late and known.status == UNPROVED,
             writer=partial(_write, file, sides),
@@ -140,6 +143,7 @@ def solve_over_cones(
     tol: float = 1e-6,
     time_limit: float | None = None,
     gap_scale: float = 0.0,
+    proof: str = BUDGET,
 ) -> Solution:
     """Solve a program over a product of cones and grade the answer.
 
@@ -154,6 +158,8 @@ def solve_over_cones(
         Seconds, of which the solver and the proofs get one half each.
     gap_scale : float, default 0
         A size of objective below which the gap is absolute.
+    proof : {"budget", "full"}, default "budget"
+        As for `sdpdr.solve`.
 
     Returns
     -------
@@ -174,12 +180,14 @@ def solve_over_cones(
     """
     watch = Deadline()
     seconds = inf if time_limit is None else time_limit / 2.0
-    proof = ConeProof(program, maximize, gap_scale)
+    kernel = ConeProof(program, maximize, gap_scale)
     begin = process_time()
-    answer = ask_clarabel(proof.own, seconds)
-    allowed = min(seconds, max(AT_LEAST, OF_SOLVER * (process_time() - begin)))
-    proof.prove(answer, ask_clarabel, tol=tol, seconds=allowed)
-    x, z = proof.units.given_point(answer.x), proof.units.given_multipliers(answer.z)
+    answer = ask_clarabel(kernel.own, seconds)
+    usual = max(AT_LEAST, OF_SOLVER * (process_time() - begin))
+    kernel.prove(
+        answer, ask_clarabel, tol=tol, seconds=seconds if proof == FULL else min(seconds, usual)
+    )
+    x, z = kernel.units.given_point(answer.x), kernel.units.given_multipliers(answer.z)
     verdict = Verdict.SOLVED if answer.is_solved else Verdict.INACCURATE
     claimed = Solution(
         status=Status.INACCURATE,
@@ -197,7 +205,7 @@ def solve_over_cones(
         maximize=maximize,
         gap_scale=gap_scale,
     )
-    found = proof.graded(claimed, x, z)
+    found = kernel.graded(claimed, x, z)
     is_empty = found.status in _STATUSES.values() or not found.values
     return replace(found, value=np.nan, values={}) if is_empty else found
 
@@ -215,6 +223,7 @@ def options_over_cones(options: Mapping[str, Any]) -> dict[str, Any]:
             f"{', '.join(without_effect)} has no effect on problems with exponential or power "
             f"cones, which Clarabel solves; the options there are {', '.join(_OPTIONS)}."
         )
+    require_known_proof(options.get("proof", BUDGET))
     return {name: options[name] for name in _OPTIONS if name in options}
 
 

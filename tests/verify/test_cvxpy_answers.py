@@ -327,6 +327,7 @@ def test_proofs_of_infeasible_and_unbounded_have_the_names_of_the_problem():
     problem.solve(solver="CLARABEL")
     found = sdpdr.verify(problem)
     assert found.status is Status.UNBOUNDED
+    assert found.argument == found.ray.argument
     assert not found.ray.duals
     assert found.ray.values["x"][0] < 0.0
     assert np.max(found.ray.values["x"][1:]) <= 1e-9
