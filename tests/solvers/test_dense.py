@@ -18,7 +18,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.solvers import Dense
 from sdpdr.solvers.conic import ConicForm
 from sdpdr.solvers.dense.method import minimized
-from sdpdr.solvers.dense.normal import Normal
+from sdpdr.solvers.dense.normal import Data, Normal
 from sdpdr.solvers.dense.scaling import Cones, Scaling
 
 
@@ -104,6 +104,20 @@ def test_the_matrix_of_a_step_is_what_columns_say_of_each_other(p, density):
     whole = data.cones.entries @ columns
     scaled = np.column_stack([scaling.inner(column) for column in whole.T])
     np.testing.assert_allclose(Normal(data).matrix(scaling), scaled.T @ scaled, atol=1e-9)
+
+
+@pytest.mark.parametrize("density", [0.002, 0.02, 0.3])
+def test_many_small_matrices_are_as_their_columns_say(density):
+    """Whether each sees few unknowns or most of them, and some see none."""
+    rng, cones, p = np.random.default_rng(0), Cones(2, (1, 3, 3, 2, 3, 3, 3)), 30
+    M = sp.csr_array(sp.random_array((cones.size, p), density=density, rng=rng))
+    data = Data(
+        np.zeros(p), np.ones(p), np.zeros((0, p)), np.zeros(0), M, np.zeros(cones.size), cones
+    )
+    scaling = Scaling(cones, inside(rng, cones), inside(rng, cones))
+    scaled = np.column_stack([scaling.inner(column) for column in (cones.entries @ M).toarray().T])
+    expected = np.eye(p) + scaled.T @ scaled
+    np.testing.assert_allclose(Normal(data).matrix(scaling), expected, atol=1e-9)
 
 
 def with_a_point_inside(n, rows):

@@ -21,12 +21,14 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index, row_of_each
 from sdpdr.linalg.congruent import BlockColumns
 from sdpdr.solvers.dense.scaling import Cones, OrderGroup, Scaling
 
 # Multiplications in the time of the calls for the product of one small matrix.
 _PRODUCT_CALLS = 2e5
+# How many times as many unknowns as each matrix sees there are, for tables to take less time.
+_FEW = 2
 # What is added to a matrix of unit diagonal that may be singular; more where that is too little.
 _SHIFTS = (1e-14, 1e-12, 1e-10)
 # Share of entries from which on a product of sparse matrices is worth keeping sparse.
@@ -143,12 +145,47 @@ def _identities(group: OrderGroup) -> Array:
 def _product_of(group: OrderGroup, data: Data) -> Callable[[Array, Array], None]:
     """Adds the product of matrices of one order, given their roots, to a matrix."""
     n, count, p = group.order, len(group.places), data.cost.size
+    rows = sp.csr_array(data.slack[group.part])
+    seen = sp.csr_array((rows.data, rows.indices, rows.indptr[:: n * n]), (count, p), copy=True)
+    seen.sum_duplicates()
+    k = int(np.max(np.diff(seen.indptr), initial=1))
     # Entries of small matrices are multiplied without a look at which of them are zero.
-    if p * n * n * (4.0 * n + p / 2.0) <= _PRODUCT_CALLS:
-        rows = data.slack[group.part]
-        rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
-        return partial(_add_stack, np.ascontiguousarray(rows.T).reshape(p, count, n, n))
-    return partial(_add_blocks, [BlockColumns.of(n, data.M[place]) for place in group.places])
+    if k * n * n * (4.0 * n + k / 2.0) > _PRODUCT_CALLS:
+        return partial(_add_blocks, [BlockColumns.of(n, data.M[place]) for place in group.places])
+    if _FEW * k > p:
+        stack = np.ascontiguousarray(rows.toarray().T).reshape(p, count, n, n)
+        return partial(_add_stack, stack)
+    return _apart(rows, seen, n, k)
+
+
+def _apart(
+    rows: sp.csr_array, seen: sp.csr_array, n: int, k: int
+) -> Callable[[Array, Array], None]:
+    """The same for matrices each of which sees few unknowns, k at most.
+
+    What a matrix sees has a place of its own in a table, so that all are multiplied at once.
+    """
+    count, p = seen.shape
+    block = row_of_each(seen)
+    place = np.arange(seen.nnz) - seen.indptr[block]
+    place_of = np.zeros((count, p), dtype=np.intp)
+    place_of[block, seen.indices] = place
+    # Places that are left over hold zeros, wherever they are added.
+    at = np.zeros((count, k), dtype=np.intp)
+    at[block, place] = seen.indices
+    matrix, entry = np.divmod(row_of_each(rows), n * n)
+    table = np.zeros((count, n * n, k))
+    table[matrix, entry, place_of[matrix, rows.indices]] = rows.data
+    into = (at[:, :, None] * p + at[:, None, :]).ravel()
+    return partial(_add_apart, table.reshape(count, n, n * k), into)
+
+
+def _add_apart(table: Array, into: Index, found: Array, roots: Array) -> None:
+    count, n = roots.shape[:2]
+    half = (roots @ table).reshape(count, n, n, -1)
+    scaled = (roots[:, None] @ half).reshape(count, n * n, -1)
+    products = scaled.transpose(0, 2, 1) @ scaled
+    found += np.bincount(into, products.ravel(), found.size).reshape(found.shape)
 
 
 def _add_stack(stack: Array, found: Array, roots: Array) -> None:
