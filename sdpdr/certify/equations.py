@@ -22,6 +22,10 @@ class UnprovedError(Exception):
     """Why a proof does not succeed."""
 
 
+# What attempts at a proof may raise: the latter of unusual numbers.
+MISSED = (UnprovedError, np.linalg.LinAlgError)
+
+
 class Equations:
     """E y = f, solved exactly near whatever points are given.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sdpdr.certify.equations import UnprovedError
+from sdpdr.certify.equations import MISSED as MISSED
 from sdpdr.certify.faces import DUAL, PRIMAL
 from sdpdr.certify.flat import Answer, Behind
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
@@ -17,9 +17,6 @@ from sdpdr.certify.reduced import reduced, refuted
 
 if TYPE_CHECKING:
     from sdpdr.certify.prove import Kernel
-
-# Errors of arithmetic with unusual numbers.
-MISSED = (UnprovedError, np.linalg.LinAlgError)
 
 
 class OnFaces:

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix, from_triples
-from sdpdr.certify.equations import Equations, UnprovedError
+from sdpdr.certify.equations import MISSED, Equations, UnprovedError
 from sdpdr.certify.exposing import Exposed, Image, exposing, of_images, ray, stacked
 from sdpdr.certify.faces import DUAL, PRIMAL
 from sdpdr.certify.flat import SEMIDEFINITE, Answer, Around, Behind, FlatProgram, Piece, build
@@ -128,26 +128,21 @@ def refuted(
     UnprovedError
         If there is none within ``most`` steps.
     """
-    chain = list[Reduced]()
-    for step in range(most):
-        try:
-            found = ray(program, side, solve, None if chain else claimed)
-        except (UnprovedError, np.linalg.LinAlgError) as why:
-            if step == most - 1:
-                raise UnprovedError(f"no ray within {most} steps: {why}") from None
-            try:
-                chain.append(reduced(program, side, solve))
-            except (UnprovedError, np.linalg.LinAlgError) as other:
-                raise UnprovedError(f"no ray: {why}; no face: {other}") from None
-            program = chain[-1].program
-        else:
-            proved = Behind((), found)
-            for one in reversed(chain):
-                exposing = (one.exposed.at, *proved.exposing)
-                # Directions are those of all programs of the chain.
-                proved = one.behind(proved) if side == PRIMAL else Behind(exposing, found)
-            return proved
-    raise AssertionError("unreachable")
+    try:
+        return Behind((), ray(program, side, solve, claimed))
+    except MISSED as error:
+        why = str(error)
+    if most == 1:
+        raise UnprovedError(f"no ray behind that many faces: {why}")
+    try:
+        small = reduced(program, side, solve)
+    except MISSED as error:
+        raise UnprovedError(f"no ray: {why}; no face: {error}") from None
+    found = refuted(small.program, side, solve, most - 1)
+    if side == PRIMAL:
+        return small.behind(found)
+    # Directions are those of all programs on faces.
+    return Behind((small.exposed.at, *found.exposing), found.at)
 
 
 def _substituted(here: Reduced, bases: Sequence[Array | None]) -> Reduced | None:

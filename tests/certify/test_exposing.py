@@ -310,7 +310,7 @@ def test_a_refutation_behind_faces_holds_of_the_program():
     for z, value in ((first, 0.0), (found.at, -1.0)):
         assert program.dual_equations @ z == pytest.approx(0.0 * program.c, abs=1e-9)
         assert right @ z == pytest.approx(value, abs=1e-9)
-    with pytest.raises(UnprovedError, match="within 1 steps"):
+    with pytest.raises(UnprovedError, match="behind that many faces"):
         refuted(program, PRIMAL, ask_clarabel, most=1)
 
 
