@@ -226,6 +226,17 @@ class FlatProgram:
         """A point inside of all cones."""
         return self.each(lambda cone, _: cone.centre(), self.b)
 
+    def own(self, part: Part) -> Index | None:
+        """The unknowns that the point of a cone consists of; None where it is made of others."""
+        block, radii = chosen_rows(self.A, part.rows), self.around.A
+        if radii is not None and chosen_rows(radii, part.rows).nnz:
+            return None
+        if np.any(self.b[part.rows]) or not np.all(np.diff(block.indptr) == 1):
+            return None
+        columns = block.indices.astype(np.intp)
+        is_own = np.all(block.data == -1.0) and np.unique(columns).size == columns.size
+        return columns if is_own else None
+
     def pieces(self) -> list[Piece]:
         """The cones one by one, as `build` takes them."""
         R = self.around.A

@@ -155,18 +155,13 @@ def _substituted(here: Reduced, bases: Sequence[Array | None]) -> Reduced | None
     new = [part for part in smaller.parts if part.kind == SEMIDEFINITE]
     if len(old) != 1 or len(new) != 1 or new[0].size == old[0].size:
         return None
-    rows, face = old[0].rows, new[0].rows
-    block, n = program.A[rows], program.c.size
-    if not np.all(np.diff(block.indptr) == 1) or np.any(program.b[rows]):
-        return None
-    if not np.all(block.data == -1.0) or np.unique(block.indices).size != rows.size:
-        return None
+    columns, face, n = program.own(old[0]), new[0].rows, program.c.size
     V = next(V for V, part in zip(bases, program.parts, strict=True) if part.kind == SEMIDEFINITE)
-    if V is None:
+    if V is None or columns is None:
         return None
-    others = np.setdiff1d(np.arange(n), block.indices)
+    others = np.setdiff1d(np.arange(n), columns)
     into = congruence(sp.csr_array(V))[0].tocoo()
-    row = np.concatenate([others, block.indices[into.coords[0]]])
+    row = np.concatenate([others, columns[into.coords[0]]])
     column = np.concatenate([np.arange(others.size), others.size + into.coords[1]])
     data = np.concatenate([np.ones(others.size), into.data])
     S = from_triples(data, row, column, (n, others.size + face.size))

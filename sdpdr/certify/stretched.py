@@ -53,7 +53,8 @@ class Stretched:
         self._own = list[tuple[Part, Index]]()
         taken = np.zeros(x.size, dtype=bool)
         for part in program.parts:
-            columns = _own(program, part)
+            is_small = part.kind == SEMIDEFINITE and part.rows.size <= _DENSE_NUMBERS
+            columns = program.own(part) if is_small else None
             # Matrices that share variables do not move by themselves.
             if columns is not None and not np.any(taken[columns]):
                 self._own.append((part, columns))
@@ -140,19 +141,6 @@ class Stretched:
 def _half(X: Array, L: Array) -> tuple[Array, Array]:
     """What half of L L^T leaves of X, which has about that size, and how it is rounded."""
     return X - 0.5 * (L @ L.T), float(gamma(L.shape[0] + 4)) * (np.abs(L) @ np.abs(L).T)
-
-
-def _own(program: FlatProgram, part: Part) -> Index | None:
-    """The variables that a cone of matrices consists of; None where it is none, or too large."""
-    if part.kind != SEMIDEFINITE or part.rows.size > _DENSE_NUMBERS or np.any(program.b[part.rows]):
-        return None
-    rows = program.A[part.rows]
-    if program.around.A is not None and program.around.A[part.rows].nnz:
-        return None
-    if not np.all(np.diff(rows.indptr) == 1) or not np.all(rows.data == -1.0):
-        return None
-    columns = rows.indices.astype(np.intp)
-    return columns if np.unique(columns).size == columns.size else None
 
 
 def _matrix(part: Part, triangle: Array) -> Array:
