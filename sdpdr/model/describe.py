@@ -60,8 +60,11 @@ def legend(model: Model) -> dict[str, dict[str, Any]]:
 
 
 def _worded(model: Model) -> Iterator[tuple[str, Term, Words, Letters]]:
-    """Label, term, formula and letters of every term; terms of the objective share letters."""
-    terms = list(model.labelled_terms())
+    """Label, term, formula and letters of every term; terms of the objective share letters.
+
+    Terms that functions introduce are left out: the formula with the function says it all.
+    """
+    terms = [(label, term) for label, term in model.labelled_terms() if not _is_introduced(term)]
     costs = [term for _, term in terms if isinstance(term, _COSTS)]
     taken = frozenset().union(*map(_names, costs))
     known: dict[str, Any] = {}
@@ -73,6 +76,12 @@ def _worded(model: Model) -> Iterator[tuple[str, Term, Words, Letters]]:
         if isinstance(term, _COSTS):
             known = {**known, **letters.where}
         yield label, term, words, letters
+
+
+def _is_introduced(term: Term) -> bool:
+    """Whether a function has introduced a term that no user wrote."""
+    written = None if isinstance(term, (*_COSTS, Raw)) else term.written
+    return isinstance(written, Lowering) and written.left is None
 
 
 def _text(model: Model) -> str:
@@ -309,9 +318,9 @@ def _argument(of: Affine, is_matrix: bool, letters: Letters) -> Words:
 
 
 def _lowered(written: Lowering, letters: Letters) -> Words:
-    """The comparison of a function, or a note for terms that functions introduce."""
-    if written.left is None or written.right is None:
-        return "(lowered)", r"\text{(lowered)}"
+    """The comparison of a function."""
+    assert written.left is not None
+    assert written.right is not None
     left, right = _shown(written.left, letters), _affine(written.right, letters)
     return _related(left, written.relation, right)
 
