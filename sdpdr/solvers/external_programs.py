@@ -36,6 +36,8 @@ class Csdp(ExternalSolver):
     package: ClassVar[str] = "coinor-csdp"
     program: ClassVar[str] = "csdp"
     licence: ClassVar[str] = "CPL-1.0"
+    # The choice of "auto" is not to change with the programs that are installed.
+    by_name_only: ClassVar[bool] = True
     limits: ClassVar[Mapping[str, str]] = {"maxiter": "max_iter"}
 
     def command(self, folder: Path) -> list[str]:
@@ -90,6 +92,7 @@ class SdpaProgram(ExternalSolver):
     package: ClassVar[str] = "sdpa"
     program: ClassVar[str] = "sdpa"
     licence: ClassVar[str] = "GPL-2.0"
+    by_name_only: ClassVar[bool] = True
     version_words: ClassVar[tuple[str, ...]] = ("--version",)
     limits: ClassVar[Mapping[str, str]] = {"maxIteration": "max_iter"}
     remarks: ClassVar[Mapping[str, str]] = {

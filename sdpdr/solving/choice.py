@@ -1,19 +1,21 @@
 """Which solvers are candidates for a program, and in which forms: one rule.
 
 Clarabel solves tiny programs, except unfoldings, in the form in which they will be proved. For all
-others there are three kinds of interior-point methods: Clarabel factors a dense block for every
-matrix of the program, other solvers one matrix for all unknowns of the program or of its dual, and
-`lowrank` a sparse one for factors, if lengths suggest their shape. The kinds whose steps take less
-than a second come first, the fastest one before the others. If there are none, and for edge
-programs and programs that fix a diagonal, `lowrank` comes first, followed by the kinds with slower
-steps. SCS is a candidate if blocks would not fit into memory, and third-party solvers come last.
-The rule depends on sizes only, never on load, free memory or a clock: the same program
-has the same plan wherever the same solvers are installed.
+others there are three interior-point methods: Clarabel factors a dense block for every matrix of
+the program, `dense` one matrix for all unknowns of the program or of its dual, and `lowrank` a
+sparse one for factors, if lengths suggest their shape. Those whose steps take less than a second
+come first, the fastest one before the others. If there are none, and factors of low rank have fewer
+numbers than the matrices, `lowrank` comes first, as it does for edge programs and programs that fix
+a diagonal; the methods with slower steps follow. SCS is a candidate if blocks would not fit into
+memory, and solvers that a user has registered come last. All others are candidates if they, or
+their form, are requested.
+The rule depends on the program and the options, never on load, free memory, a clock, or on which
+other solvers are installed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,14 +24,16 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError, UnknownNameError
+from sdpdr.linalg.svec import svec_size
 from sdpdr.program.sdp import SDP, remembered
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.standard import equality_rows
-from sdpdr.program.work import is_tiny, sizes
+from sdpdr.program.work import Sizes, is_tiny, sizes
 from sdpdr.reduce import Composed, Dedupe
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.lowrank.descent.spheres import Spheres
 from sdpdr.solvers.lowrank.edge import form as edge_form
+from sdpdr.solvers.lowrank.frame import pataki
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.compile import why_not as why_not_lowrank
 from sdpdr.solvers.nearest.solver import Nearest
@@ -41,15 +45,11 @@ from sdpdr.solving.possible import CHORDAL, factor_work, why_not
 # Multiplications of an interior-point step up to which the method comes before `lowrank` (less than
 # a second), and up to which it is a candidate at all.
 _FAST_STEP, _SLOWEST_STEP = 2e9, 1e11
-# Unknowns up to which our dense method is faster than starting an external program.
-_DENSE_UNKNOWNS = 1000
-# Interior-point methods with one matrix for all unknowns, the best first.
-_INTERIOR = ("mosek", "csdp", "sdpa-file", "sdpa", "dense", "cvxopt")
 # Order of solvers for a form that was requested; solvers that are not listed come last.
-_PREFERENCE = ("lowrank", "mosek", "sdpa", "clarabel", "cvxopt", "scs", "ipopt")
+_PREFERENCE = ("lowrank", "clarabel", "mosek", "sdpa", "cvxopt", "scs", "ipopt")
 # cvxpy solvers for models without a standard form. These often have no interior as written, which
-# MOSEK and Clarabel handle best.
-_WRITTEN = ("mosek", "clarabel", "cvxopt", "sdpa", "scs")
+# Clarabel and MOSEK handle best.
+_WRITTEN = ("clarabel", "mosek", "cvxopt", "sdpa", "scs")
 # Order of a matrix that SCS decomposes in about a second.
 _SPLIT_ORDER = 2000
 # Order and rows up to which the multi-precision solver takes seconds.
@@ -105,9 +105,9 @@ def choose(sdp: SDP | None, requested: PlanOptions, refusal: str = "") -> Choice
     return Choice(sdp, refusal, requested, wanted)
 
 
-# Solvers of which the first that can take the program is a candidate: the name, forms, the best
-# first, and why. Without forms, whichever the solver takes.
-_Group: TypeAlias = "Sequence[tuple[str, tuple[str, ...], str]]"
+# A solver that may be a candidate: the name, forms, the best first, and why. Without forms,
+# whichever the solver takes.
+_Proposal: TypeAlias = "tuple[str, tuple[str, ...], str]"
 
 
 def _is_of_spheres(sdp: SDP) -> bool:
@@ -168,25 +168,23 @@ class Choice:
     def candidates(self) -> Iterator[Candidate]:
         """All in turn, each solver once, configured as they are needed."""
         seen = set[str]()
-        groups: Iterable[_Group] = self._by_rule(seen)
+        proposals: Iterable[_Proposal] = self._by_rule(seen)
         if self.wanted is not None:
-            groups = [[(self.wanted.name, (), _REQUESTED)]]
-        for group in groups:
-            for name, forms, why in group:
-                solver = SOLVERS.get(name) if self.wanted is None else type(self.wanted)
-                if solver is None or name in seen or name in self.requested.skip:
-                    continue
-                usable = forms if self.requested.form == "auto" else ()
-                possible = (
-                    form
-                    for form in usable or self._forms(solver)
-                    if not why_not(self.sdp, self.refusal, solver, form)
-                )
-                form = next(possible, None)
-                if form is not None:
-                    seen.add(name)
-                    yield self._made(solver, form, why.format(name))
-                    break
+            proposals = [(self.wanted.name, (), _REQUESTED)]
+        for name, forms, why in proposals:
+            solver = SOLVERS.get(name) if self.wanted is None else type(self.wanted)
+            if solver is None or name in seen or name in self.requested.skip:
+                continue
+            usable = forms if self.requested.form == "auto" else ()
+            possible = (
+                form
+                for form in usable or self._forms(solver)
+                if not why_not(self.sdp, self.refusal, solver, form)
+            )
+            form = next(possible, None)
+            if form is not None:
+                seen.add(name)
+                yield self._made(solver, form, why.format(name))
 
     def reasons(self) -> dict[tuple[str, str], str]:
         """Every pair of solver and form: ``"possible"``, or why not."""
@@ -207,64 +205,53 @@ class Choice:
         forms = ("factor", *_sides(self.sdp), *last)
         return [form for form in forms if form in solver.forms]
 
-    def _by_rule(self, seen: Set[str]) -> Iterator[_Group]:
-        """Groups of solvers in order; ``seen`` grows as solvers become candidates."""
+    def _by_rule(self, seen: Set[str]) -> Iterator[_Proposal]:
+        """Solvers in order; ``seen`` grows as they become candidates."""
         sdp = self.sdp
         if sdp is None:
-            yield from ([(name, ("cvxpy",), _WRITTEN_WORDS)] for name in _WRITTEN)
+            yield from ((name, ("cvxpy",), _WRITTEN_WORDS) for name in _WRITTEN)
             yield from self._others()
             return
         # Optimal unfoldings are seldom unique, and `lowrank` finds one in few dimensions.
         of_edges = _is_of_edges(sdp)
         if of_edges:
-            yield [("lowrank", ("factor",), _EDGES)]
+            yield "lowrank", ("factor",), _EDGES
         elif is_tiny(sdp):
-            yield [("clarabel", ("gram",), _TINY)]
+            yield "clarabel", ("gram",), _TINY
         elif _is_of_spheres(sdp):
-            yield [("lowrank", ("factor",), _SPHERES)]
+            yield "lowrank", ("factor",), _SPHERES
         has_squares = any(v.curvature is not None for v in sdp.vector_variables)
         if has_squares and Nearest().accepts(sdp) is None:
-            yield [(Nearest.name, ("gram",), _NEAREST)]
+            yield Nearest.name, ("gram",), _NEAREST
         found = sizes(sdp)
-        blocks: _Group = [("clarabel", ("lmi", "gram"), _BLOCKS)]
-        thin: _Group = [("lowrank", ("factor",), _SPARSE)]
-        kinds = sorted(
-            [
-                (found.block_work, blocks),
-                (found.whole_work, self._whole(sdp)),
-                (factor_work(sdp), thin),
-            ],
-            key=itemgetter(0),
-        )
+        kinds: list[tuple[float, _Proposal]] = [
+            (found.block_work, ("clarabel", ("lmi", "gram"), _BLOCKS)),
+            (found.whole_work, ("dense", _sides(sdp), _WHOLE.format(found.unknowns))),
+            (factor_work(sdp), ("lowrank", ("factor",), _SPARSE)),
+        ]
+        kinds.sort(key=itemgetter(0))
         light = [] if of_edges else [kind for work, kind in kinds if work <= _FAST_STEP]
         yield from light
         # `lowrank` rarely proves what dense methods do not, and may run for long.
-        if not seen:
-            yield [("lowrank", ("factor",), _LARGE)]
+        if not seen and _is_thin(found):
+            yield "lowrank", ("factor",), _LARGE
         yield from (kind for work, kind in kinds if work <= _SLOWEST_STEP and kind not in light)
+        if not seen:
+            yield "lowrank", ("factor",), _LARGE
         # If interior-point steps take too long, SCS finds a few digits.
         if found.block_work > _SLOWEST_STEP and max(found.orders) <= _SPLIT_ORDER:
-            yield [("scs", ("gram",), "its steps take least where many digits are not needed")]
+            yield "scs", ("gram",), "its steps take least where many digits are not needed"
         if self.requested.form != "auto":
-            yield from (
-                [(name, (), f"it takes the {self.requested.form} form")] for name in _PREFERENCE
-            )
+            words = f"it takes the {self.requested.form} form"
+            yield from ((name, (), words) for name in _PREFERENCE)
         yield from self._others()
 
-    def _whole(self, sdp: SDP) -> _Group:
-        """Methods with one matrix for all unknowns."""
-        if self.requested.form not in ("auto", "gram", "lmi"):
-            return []
-        unknowns = sizes(sdp).unknowns
-        names = ("dense", *_INTERIOR) if unknowns <= _DENSE_UNKNOWNS else _INTERIOR
-        return [(name, _sides(sdp), _WHOLE.format(unknowns)) for name in names]
-
-    def _others(self) -> Iterator[_Group]:
-        """Third-party solvers, and last resorts for small programs."""
-        known = {*_PREFERENCE, *_INTERIOR, *_WRITTEN}
+    def _others(self) -> Iterator[_Proposal]:
+        """Solvers that were registered, and last resorts for small programs."""
+        known = {*_PREFERENCE, *_WRITTEN}
         for name, solver in SOLVERS.items():
             if name not in known and not solver.by_name_only:
-                yield [(name, (), "it is there")]
+                yield name, (), "it is there"
         if self.requested.form != "auto" or self.sdp is None:
             return
         largest = max(sizes(self.sdp).orders, default=0)
@@ -272,7 +259,7 @@ class Choice:
             for name, solver in SOLVERS.items():
                 if solver.is_last_resort:
                     words = "all others fell short, and the program is small"
-                    yield [(name, solver.forms[:1], words)]
+                    yield name, solver.forms[:1], words
 
     def _made(self, kind: type[Solver], form: str, why: str) -> Candidate:
         """A candidate with the requested options and reductions."""
@@ -306,6 +293,13 @@ class Choice:
         )
         reasons = reasons or self.refusal.rstrip(".") or "none takes it as it is written"
         return f"no solver accepts this program as requested: {reasons}. solver='auto' finds one."
+
+
+def _is_thin(found: Sizes) -> bool:
+    """Whether factors of a rank that some optimal point has are smaller than their matrices."""
+    rank = pataki(found.multipliers)
+    numbers = sum(n * min(n, rank) for n in found.orders)
+    return numbers < sum(svec_size(n) for n in found.orders)
 
 
 def _sides(sdp: SDP) -> tuple[str, str]:

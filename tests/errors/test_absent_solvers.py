@@ -105,14 +105,18 @@ def test_a_solver_without_licence_is_refused_in_its_own_words_and_listed(model, 
     assert "licence" in row.reason
 
 
-def test_auto_chooses_a_solver_only_with_a_licence(smallest_eigenvalue, unlicensed, monkeypatch):
-    chosen = sdpdr.plan(smallest_eigenvalue)
-    assert chosen.solver.name != "mosek"
+def test_a_licence_changes_what_is_possible_and_not_what_is_chosen(
+    smallest_eigenvalue, unlicensed, monkeypatch
+):
+    before = sdpdr.plan(smallest_eigenvalue)
     for form in Mosek.forms:
-        assert "MOSEK says 'no'" in chosen.others["mosek", form]
+        assert "MOSEK says 'no'" in before.others["mosek", form]
     monkeypatch.setattr(Mosek, "licence_problem", classmethod(lambda cls: None))
-    # Small programs go to other solvers first, which are left out here.
-    assert sdpdr.plan(smallest_eigenvalue, skip=["clarabel", "dense"]).solver.name == "mosek"
+    after = sdpdr.plan(smallest_eigenvalue)
+    assert after.others["mosek", "lmi"] == "possible"
+    assert [one.solver.name for one in after.sequence] == [
+        one.solver.name for one in before.sequence
+    ]
 
 
 # -- unknown ----------------------------------------------------------------------------------
