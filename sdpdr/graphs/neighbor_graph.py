@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from scipy.sparse import csr_array, diags_array
 from sdpdr.base import checks as validate
 from sdpdr.base.advice import either
 from sdpdr.base.arrays import LARGEST, SMALLEST, Array, Index, is_admissible
+from sdpdr.base.attributes import Advising
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.base.rows import listed, numbered
 from sdpdr.graphs.pairs import clique_pairs, from_pairs, sorted_pairs
@@ -166,26 +168,52 @@ class NeighborGraph:
     def adjacency(self, weights: ArrayLike | None = None) -> csr_array:
         """Symmetric sparse matrix of shape (n, n) of the weights of edges, by default ones."""
         values = np.ones(self.m) if weights is None else np.asarray(weights, dtype=float)
-        if values.shape != (self.m,):
-            raise ShapeError(
-                f"weights have shape {values.shape} but the graph has {self.m} edges. "
-                "Pass one weight for each row of graph.edges."
-            )
+        self._require_one_each(values.shape)
         half = csr_array((values, tuple(self.edges.T)), shape=(self.n, self.n))
         return csr_array(half + half.T)
 
-    def laplacian(self, weights: ArrayLike | None = None) -> csr_array:
+    def _require_one_each(self, shape: tuple[int, ...]) -> None:
+        if shape != (self.m,):
+            raise ShapeError(
+                f"weights have shape {shape} but the graph has {self.m} edges. "
+                "Pass one weight for each row of graph.edges."
+            )
+
+    def laplacian(self, weights: Any = None) -> Any:
         r"""Weighted Laplacian :math:`L(w) = \sum_e w_e b_e b_e^T`, :math:`b_e = e_i - e_j`.
 
         Parameters
         ----------
-        weights : array_like of shape (m,), optional
+        weights : array_like or expression of shape (m,), optional
             Default: ones. They may be negative.
 
         Returns
         -------
-        csr_array of shape (n, n)
+        csr_array or expression of shape (n, n)
+
+        Examples
+        --------
+        The largest connectivity of a path whose weights add up to one:
+
+        >>> import numpy as np
+        >>> import sdpdr
+        >>> from sdpdr import graphs, lambda_min, maximize, scalar
+        >>> w = scalar("w", 2, nonnegative=True)
+        >>> L = graphs.path([1.0, 1.0]).laplacian(w)
+        >>> model = maximize(lambda_min(L + np.ones((3, 3)))) + (w.sum() == 1.0)
+        >>> round(sdpdr.solve(model).value, 4)
+        0.5
         """
+        if isinstance(weights, Advising):  # an expression, whose operators do the rest
+            self._require_one_each(getattr(weights, "shape", ()))
+            i, j = self.edges.T
+            places = np.concatenate(
+                [i * self.n + i, j * self.n + j, i * self.n + j, j * self.n + i]
+            )
+            signs = np.repeat([1.0, 1.0, -1.0, -1.0], self.m)
+            shape = (self.n**2, self.m)
+            spread = csr_array((signs, (places, np.tile(np.arange(self.m), 4))), shape=shape)
+            return (spread @ weights).reshape(self.n, self.n)
         W = self.adjacency(weights)
         return csr_array(diags_array(W.sum(axis=1)) - W)
 
