@@ -187,7 +187,10 @@ def _value(name: str, value: Value, shape: tuple[int, ...]) -> Value:
     if value.shape != shape:
         hint = ""
         if len(shape) == 2 and value.ndim == 2 and value.shape[0] == shape[0]:
-            hint = " A factor R of R R^T is passed as sdpdr.program.Factor(R)."
+            hint = (
+                " Positions of points, one a row, are a factor R of R R^T: pass "
+                "sdpdr.program.Factor(R), with R.mean(axis=0) subtracted if the program is centred."
+            )
         raise ShapeError(f"{name!r} must have shape {shape}; it has shape {value.shape}.{hint}")
     numbers = value.factor if isinstance(value, Factor) else value
     if not np.isfinite(numbers).all():
