@@ -76,14 +76,14 @@ class Labelled:
         k = int(np.argmin(limits))
         return float(limits[k]), np.array([self.anchors[k], np.argmin(opposite[k])])
 
-    def reach(self, margin: float = 0.0, stretch: float = 1.0, excess: float = 0.0) -> Array:
+    def reach(self, margin: float = 0.0, stretch: float = 1.0) -> Array:
         r"""Upper bounds of the norms |y_i|, shape (n,).
 
-        For j of another class than A, :math:`K_{Aj} \le -\gamma` (plus ``excess`` if constraints
-        may be violated) implies :math:`|y_A|^2 - g_{Aj} |y_A| + \gamma \le 0`.
+        For j of another class than A, :math:`K_{Aj} \le -\gamma` implies
+        :math:`|y_A|^2 - g_{Aj} |y_A| + \gamma \le 0`.
         """
         g = stretch * np.min(self._to_others(), axis=1)
-        own = (g + np.sqrt(np.maximum(g**2 - 4.0 * (margin - excess), 0.0))) / 2.0
+        own = (g + np.sqrt(np.maximum(g**2 - 4.0 * margin, 0.0))) / 2.0
         return np.asarray(np.min(own[:, None] + stretch * self.paths, axis=0))
 
     def _to_others(self) -> Array:
