@@ -92,7 +92,7 @@ def test_repeated_points_share_a_place_and_parts_are_refused(name):
     ("options", "error", "words"),
     [
         ({"name": "isomaps"}, UnknownNameError, "Did you mean 'isomap'"),
-        ({"name": "isomap", "gamma": 1.0}, DataError, "not gamma"),
+        ({"name": "isomap", "gamma": 1.0}, TypeError, "isomap.. .gamma"),
         ({"name": "isomap", "n_components": 120}, DataError, "120 distinct points"),
         ({"name": "classical_mds", "n_components": 0}, DataError, "n_components=0"),
         ({"name": "isomap", "n_neighbors": 120}, DataError, "120 distinct points"),

@@ -88,7 +88,7 @@ def isomap(
 
 
 @checks_keywords
-def lle(X: ArrayLike, n_components: int = 2, *, n_neighbors: int = 6, seed: int = 0) -> Array:
+def lle(X: ArrayLike, n_components: int = 2, *, n_neighbors: int = 6) -> Array:
     """Locally linear embedding: points are the same weighted means of neighbours as in the data.
 
     ``sklearn.manifold.LocallyLinearEmbedding``, whose columns are orthonormal [Roweis and Saul,
@@ -99,8 +99,6 @@ def lle(X: ArrayLike, n_components: int = 2, *, n_neighbors: int = 6, seed: int 
     X : array_like of shape (n, D)
     n_components, n_neighbors
         As for `isomap`.
-    seed : int, default 0
-        Seed of the start of the eigenvalue iteration.
 
     Examples
     --------
@@ -117,7 +115,7 @@ def lle(X: ArrayLike, n_components: int = 2, *, n_neighbors: int = 6, seed: int 
         n_components=n_components,
         # The wanted eigenvalues are tiny beside the others, so an iteration often gives up.
         eigen_solver="dense" if space.n <= QUICK else "auto",
-        random_state=seed,
+        random_state=0,
     )
     return graph.of_samples(_fitted("LLE", embedding, _points(space)))
 
@@ -129,7 +127,6 @@ def laplacian_eigenmaps(
     *,
     n_neighbors: int = 6,
     metric: str = "euclidean",
-    seed: int = 0,
 ) -> Array:
     """Laplacian eigenmaps: the lowest eigenvectors of the graph of `sdpdr.graphs.knn`.
 
@@ -138,8 +135,8 @@ def laplacian_eigenmaps(
 
     Parameters
     ----------
-    X, n_components, n_neighbors, metric, seed
-        As for `isomap` and `lle`.
+    X, n_components, n_neighbors, metric
+        As for `isomap`.
 
     Examples
     --------
@@ -150,7 +147,7 @@ def laplacian_eigenmaps(
     """
     graph, _ = _graph(X, n_components, n_neighbors, metric)
     near = short_indices(graph.adjacency())  # scikit-learn takes indices of 32 bits only
-    embedding = SpectralEmbedding(n_components, affinity="precomputed", random_state=seed)
+    embedding = SpectralEmbedding(n_components, affinity="precomputed", random_state=0)
     return graph.of_samples(_fitted("Laplacian eigenmaps", embedding, near))
 
 
@@ -162,7 +159,6 @@ def kernel_pca(
     kernel: str = "rbf",
     gamma: float | None = None,
     metric: str = "euclidean",
-    seed: int = 0,
 ) -> Array:
     r"""Principal component analysis with a fixed kernel, ``sklearn``'s `KernelPCA`.
 
@@ -178,8 +174,6 @@ def kernel_pca(
     gamma : float, optional
         By default 1 / (2 median of the squared distances) for ``"rbf"``, and scikit-learn's own
         1 / D for the others.
-    seed : int, default 0
-        Seed of the start of the eigenvalue iteration.
 
     Examples
     --------
@@ -195,16 +189,17 @@ def kernel_pca(
         gamma = validate.positive_number("gamma", gamma)
     space = make_space(X, metric)
     _check_components(n_components, space.n)
-    if kernel != "rbf":
-        if metric == "precomputed":
-            raise DataError(f"kernel={kernel!r} needs points, not distances; 'rbf' takes both.")
-        analysis = KernelPCA(n_components, kernel=kernel, gamma=gamma, random_state=seed)
-        return _fitted("kernel PCA", analysis, _points(space))
-    sqdist = space.sqdist_to_all()
-    if gamma is None:
-        gamma = 0.5 / float(np.median(sqdist[np.triu_indices(space.n, 1)]))
-    analysis = KernelPCA(n_components, kernel="precomputed", random_state=seed)
-    return _fitted("kernel PCA", analysis, np.exp(-gamma * sqdist))
+    if kernel == "rbf":
+        sqdist = space.sqdist_to_all()
+        if gamma is None:
+            gamma = 0.5 / float(np.median(sqdist[np.triu_indices(space.n, 1)]))
+        kernel, data = "precomputed", np.exp(-gamma * sqdist)
+    elif metric == "precomputed":
+        raise DataError(f"kernel={kernel!r} needs points, not distances; 'rbf' takes both.")
+    else:
+        data = _points(space)
+    analysis = KernelPCA(n_components, kernel=kernel, gamma=gamma, random_state=0)
+    return _fitted("kernel PCA", analysis, data)
 
 
 def _check_components(n_components: object, n: int) -> None:
@@ -289,9 +284,9 @@ def embed(
     X : array_like of shape (n, D)
     n_components : int, default 2
     n_neighbors, seed : int
-        Passed to the methods that have them.
+        Passed to the methods that have them, the latter as ``random_state``.
     **options
-        Further options of that method; others are refused by a `DataError`.
+        Further options of that method.
 
     Examples
     --------
@@ -303,14 +298,9 @@ def embed(
     """
     validate.choice("baseline", name, BASELINES)
     method = BASELINES[name]
-    known = [p for p in signature(method).parameters if p not in ("X", "n_components")]
-    strange = sorted(set(options) - set(known))
-    if strange:
-        raise DataError(
-            f"{name} takes {', '.join(known)}, not {', '.join(strange)}. Rename or drop it."
-        )
-    shared = {"n_neighbors": n_neighbors, "seed": seed, "random_state": seed}
-    options |= {option: value for option, value in shared.items() if option in known}
+    known = signature(method).parameters
+    shared = {"n_neighbors": n_neighbors, "random_state": seed}
+    options |= {name: value for name, value in shared.items() if name in known}
     if isinstance(method, type):
         return np.asarray(method(n_components, **options).fit(X).embedding_)
     return np.asarray(method(X, n_components, **options))

@@ -190,15 +190,16 @@ def nonmetric_mds(
     >>> kruskal_stress(D, Y) < 0.02
     True
     """
-    if metric != "precomputed":
-        return _scaled(plain_distances(X, metric), n_components, max_iter, tol, by_order=True)
-    # Dissimilarities need not be distances, so the triangle inequality is not checked.
-    D = squared_distances(X, squared=True, at_least=2)
-    if np.isinf(D).any():
-        raise DataError(
-            "scaling needs all dissimilarities, and some are not known. Complete distances "
-            "with sdpdr.DistanceCompletion."
-        )
+    if metric == "precomputed":
+        # Dissimilarities need not be distances, so the triangle inequality is not checked.
+        D = squared_distances(X, squared=True, at_least=2)
+        if np.isinf(D).any():
+            raise DataError(
+                "scaling needs all dissimilarities, and some are not known. Complete distances "
+                "with sdpdr.DistanceCompletion."
+            )
+    else:
+        D = plain_distances(X, metric)
     return _scaled(D, n_components, max_iter, tol, by_order=True)
 
 
