@@ -313,10 +313,13 @@ class MixedLabelPropagation(
         everyone = np.arange(graph.n)
         if self.mode == "mixed_graph" or not graph.unreached.size:
             return everyone
+        more = ", or add similar pairs"
+        if self.affinity == "knn":
+            more = f", or take more neighbours than n_neighbors={self.n_neighbors_}"
         warn(
             f"similar pairs connect {graph.unreached.size} of {graph.n} nodes to no label: "
             f"{listed(graph.unreached)}. They get the mean of the labels, which says nothing "
-            "about them. Label one node in each component, or take more neighbours.",
+            f"about them. Label one node in each component{more}.",
             UnobservedWarning,
         )
         kept = np.setdiff1d(everyone, graph.unreached)
