@@ -65,8 +65,6 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
         relation of `sdpdr.methods.distance_completion`.
     penalty : float, optional
         Weight of ``"square"`` and ``"absolute"``, without a unit; by default 1000 and 100.
-    refined : bool, default True
-        Whether to take the second step.
     time_limit : float, "auto" or None, default "auto"
         Seconds for the first step; None for no limit. The point found by then is kept, with a
         warning. By default 45, so that a fit takes about a minute, unless a solver is named.
@@ -139,7 +137,6 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
     _: KW_ONLY
     misfit: Misfit = "auto"
     penalty: float | None = None
-    refined: bool = True
     solver: Any = "auto"
     tol: float | None = None
     time_limit: float | str | None = "auto"
@@ -192,16 +189,13 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
             relaxed, self.trust_ = placed.coordinates, graph.of_samples(placed.trust)
         else:
             relaxed = solution.embedding(self.n_components)
-        places, self.start_ = relaxed, "program"
-        if self.refined:
-            places, self.start_ = refine_from_both(graph, relaxed, nodes, coordinates)
+        places, self.start_ = refine_from_both(graph, relaxed, nodes, coordinates)
         size, self._missed = float(np.sqrt(np.mean(graph.sqdist))), missed_lengths(graph, places)
         self.relaxed_rmse_ = size * missed_lengths(graph, relaxed).share
         self.rmse_ = size * self._missed.share
         self.relaxed_ = graph.of_samples(relaxed)
         self.embedding_ = as_precise(graph.of_samples(places), X)
-        if self.refined:  # projected positions alone miss noisy lengths by more than the noise
-            self._warn_of_missed_lengths()
+        self._warn_of_missed_lengths()
         return self
 
     def _seconds(self) -> float | None:
