@@ -62,8 +62,8 @@ def test_programs_are_limited_unless_somebody_says_otherwise(monkeypatch, name):
         for changed in ({}, {"time_limit": 7.0}, {"time_limit": None}, {"solver": "clarabel"})
     ]
     # The second step of a completion has what its program leaves of a minute.
-    share = completion._FOR_PROGRAM if name == "DistanceCompletion" else 1.0
-    assert asked == [share * 60.0, 7.0, None, None]
+    default = 45.0 if name == "DistanceCompletion" else 60.0
+    assert asked == [default, 7.0, None, None]
 
 
 def test_what_ended_for_want_of_time_nobody_limited_says_how_to_go_on(monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
@@ -39,9 +39,6 @@ from sdpdr.solving.solve import solve
 # for 1770 pairs. For points of a cube in the plane the first is 0.07 to 0.19. If one length among
 # 66 to 538 is ten times too long, they are 0.1 to 0.7, and 1.3 to 12.
 _NOISE, _WORST = 0.125, 1.0
-# Share of the default limit of a minute for the program. For 1000 points its proofs and the last
-# step take up to 14 seconds more.
-_FOR_PROGRAM = 0.75
 
 
 @dataclass(eq=False, repr=False)
@@ -133,6 +130,9 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
     (230, True)
     """
 
+    # For 1000 points, proofs and the second step take up to 14 seconds more.
+    default_time_limit: ClassVar[float] = 45.0
+
     n_components: int = 2
     _: KW_ONLY
     misfit: Misfit = "auto"
@@ -178,7 +178,7 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
             distance_completion(graph, nodes, coordinates, self.misfit, self.penalty),
             self.solver,
             tol=self.tol,
-            time_limit=self._seconds(),
+            time_limit=self._limit(),
             seed=validate.seed_or_none(self.random_state),
         )
         warn_of_missing_proof(solution, self._way_out(solution))
@@ -198,15 +198,11 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
         self._warn_of_missed_lengths()
         return self
 
-    def _seconds(self) -> float | None:
-        """Time limit of the program."""
-        return _FOR_PROGRAM * self.default_time_limit if self._is_limit_ours() else self._limit()
-
     def _way_out(self, solution: Solution) -> str:
         """Further advice if nothing is proved."""
         words = [EXACT_LENGTHS.format("misfit")] if self.misfit == "equality" else []
         if solution.status is Status.TIME_LIMIT and self._is_limit_ours():
-            words.insert(0, more_time(self._seconds()))
+            words.insert(0, more_time(self.default_time_limit))
         return " ".join(words)
 
     @property
