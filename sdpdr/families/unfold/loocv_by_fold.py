@@ -89,13 +89,25 @@ def solve_loocv(
     # An upper bound: the arithmetic mean if the centred trace were zero.
     count = float(np.sum(graph.counts))
     largest = (count - 1.0) / count * limit
-    if folded.status in CUT_SHORT:
-        return _graded(model, sdp, folded, point, largest, _SOON)
+    was_stopped, is_close = folded.status in CUT_SHORT, False
     if point is not None and folded.bound is not None:
         loss = (largest - folded.bound) / sdp.report(sdp.primal_value(point.values)) - 1.0
-        if loss <= (_TOLERANCE if tol is None else tol):
-            return _graded(model, sdp, folded, point, largest, deadline.left())
-    return solve(model, tol=tol, time_limit=deadline.left(), seed=seed)
+        is_close = loss <= (_TOLERANCE if tol is None else tol)
+    if not (was_stopped or is_close):
+        return solve(model, tol=tol, time_limit=deadline.left(), seed=seed)
+    claim = _claim(model, sdp, folded, point, largest)
+    if point is None:
+        return claim
+    # The bound is known. In a large program, which has rows for all pairs of points, looking for
+    # another one would take longer than all else.
+    whole = point if is_small(sdp) else Point(point.values, {})
+    seconds = Deadline(_SOON) if was_stopped else deadline
+    found = Prover(sdp, claim.tol, seconds=AT_LEAST, deadline=seconds).of(whole)
+    if claim.bound is not None:
+        words = f"the inequality of the means, from the least centred trace: {folded.argument}"
+        how = {**found.how, "bound": words}
+        found = replace(found, bound=claim.bound, duals=point.duals, how=how)
+    return with_status(sdp, with_proofs(sdp, claim, found, point), ended_as(claim.status))
 
 
 def _lifted(
@@ -127,21 +139,16 @@ def _lifted(
     )
 
 
-def _graded(
-    model: Model,
-    sdp: SDP,
-    folded: Solution,
-    point: Point | None,
-    largest: float,
-    seconds: float | None,
+def _claim(
+    model: Model, sdp: SDP, folded: Solution, point: Point | None, largest: float
 ) -> Solution:
-    """A lifted point as a solution: the folded trace bounds it, the whole program verifies it."""
-    deadline = Deadline(seconds)
-    given = replace(
+    """The solution of the whole program that a folded kernel claims, not yet proved."""
+    kept = Point({}, {}) if point is None else point
+    return replace(
         folded,
         status=folded.status if folded.status in CUT_SHORT else Status.INACCURATE,
-        values={} if point is None else point.values,
-        duals={} if point is None else point.duals,
+        values=kept.values,
+        duals=kept.duals,
         value=folded.value if point is None else sdp.report(sdp.primal_value(point.values)),
         attained=None,
         bound=None if folded.bound is None else largest - folded.bound,
@@ -154,17 +161,6 @@ def _graded(
         of_model=True,
         shapes=model.shapes,
     )
-    if point is None:
-        return given
-    # The bound is known. In a large program, which has rows for all pairs of points, looking for
-    # another one would take longer than all else.
-    whole = point if is_small(sdp) else Point(point.values, {})
-    found = Prover(sdp, given.tol, seconds=AT_LEAST, deadline=deadline).of(whole)
-    words = f"the inequality of the means, from the least centred trace: {folded.argument}"
-    if given.bound is not None:
-        how = {**found.how, "bound": words}
-        found = replace(found, bound=given.bound, duals=point.duals, how=how)
-    return with_status(sdp, with_proofs(sdp, given, found, point), ended_as(given.status))
 
 
 def _of_whole(run: Run, largest: float) -> Run:
