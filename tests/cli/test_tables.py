@@ -182,6 +182,13 @@ def test_columns_are_chosen_by_name(tmp_path, options, D):
         divided(path, "--columns xx")
 
 
+def test_true_and_false_are_coordinates_and_reported(tmp_path, capsys):
+    frame = FRAME.assign(flag=np.where(np.arange(40) % 2, "True", "FALSE"))
+    table = divided(written(tmp_path, "t.csv", text(frame)))
+    assert table.X[:2, -1].tolist() == [0.0, 1.0]
+    assert "true counts as 1 and false as 0 in 'flag'" in capsys.readouterr().err
+
+
 def test_words_ids_and_classes_are_kept_as_they_are_written(tmp_path, capsys):
     frame = FRAME.assign(id=[f"{k:03d}" for k in range(40)], kind=KIND, empty="")
     table = divided(written(tmp_path, "t.csv", text(frame)))

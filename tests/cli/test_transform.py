@@ -105,6 +105,14 @@ def test_columns_of_new_rows_are_known_by_name(sdpdr, tmp_path, model):
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.load(tmp_path / "c.npy"))
 
 
+def test_a_file_without_a_header_has_the_columns_of_the_model_in_its_order(sdpdr, tmp_path, model):
+    sdpdr("transform m.npz new.csv --out a.npy")
+    TABLE[40:][["x", "y", "z"]].to_csv(tmp_path / "b.csv", index=False, header=False)
+    ran = sdpdr("transform m.npz b.csv --out b.npy")
+    assert "has no header: its columns are taken in the order of the model, x, y, z." in ran.err
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.load(tmp_path / "b.npy"))
+
+
 def test_strange_rows_are_warned_of(sdpdr, tmp_path, model):
     (tmp_path / "far.csv").write_text("x,y,z\n1e3,0,0\n")
     ran = sdpdr("transform m.npz far.csv --json")

@@ -154,6 +154,7 @@ def divide(
     if not coordinates:
         coordinates, set_aside = [name for name in left if name not in kinds], kinds
         _report(table, kinds, named)
+        _report_truths(table, coordinates)
     coordinates = [name for name in coordinates if name not in args.drop]
     X = table.numbers(coordinates)
     if not args.columns and not distances:
@@ -247,6 +248,15 @@ def _report(table: Table, kinds: Mapping[str, str], named: set[str]) -> None:
         info(
             f"{table.file}: not coordinates, and kept beside the embedding: {', '.join(found)}. "
             "--columns names the coordinates, --drop leaves columns out."
+        )
+
+
+def _report_truths(table: Table, coordinates: Sequence[str]) -> None:
+    """Report coordinates that hold true and false."""
+    if found := [name for name in coordinates if table.holds_truths(name)]:
+        info(
+            f"{table.file}: true counts as 1 and false as 0 in {', '.join(map(repr, found))}. "
+            f"--drop {shlex.quote(','.join(found))} leaves them out."
         )
 
 

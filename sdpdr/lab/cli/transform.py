@@ -90,6 +90,12 @@ def _columns(model: SavedMap, frame: Table, args: SimpleNamespace) -> list[str]:
             f"--columns names {counted(len(args.columns), 'column')}, and the model was learned "
             f"from {len(model.columns)}: {', '.join(model.columns)}. Leave it out, or name as many."
         )
+    if not (args.columns or frame.named) and len(frame.columns) == len(model.columns):
+        info(
+            f"{frame.file} has no header: its columns are taken in the order of the model, "
+            f"{', '.join(model.columns)}."
+        )
+        return list(frame.columns)
     wanted = list(args.columns or model.columns)
     missing = [name for name in wanted if name not in frame.columns]
     if not missing:

@@ -186,6 +186,11 @@ class Table:
         gone = self.missing(name).tolist()
         return [None if none else word for word, none in zip(words, gone, strict=True)]
 
+    def holds_truths(self, name: str) -> bool:
+        """Whether a column holds true and false, which count as one and zero."""
+        words = (str(cell).lower() for cell in self.frame[name] if not is_missing(str(cell)))
+        return next(words, None) in _TRUTHS and all(word in _TRUTHS for word in words)
+
     def _numbers(self, name: str) -> tuple[Array, list[int]]:
         """The floats of a column, and the rows that hold something else."""
         if name not in self._parsed:
