@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
@@ -19,6 +19,7 @@ from sdpdr.families.factor.isometric.recipe import rows_of_nodes
 from sdpdr.families.factor.nonnegative.inputs import number_of_components
 from sdpdr.families.factor.nonnegative.search import short_descent
 from sdpdr.families.factor.nonnegative.truncation import eckart_young_bound
+from sdpdr.families.factor.quasi_newton import NONNEGATIVE, minimized
 from sdpdr.graphs import NeighborGraph, furthest_pairs, geodesics
 from sdpdr.linalg import SquaredEdgeLengths
 
@@ -322,7 +323,10 @@ def _search(
         while len(history) < max_iter:
             if deadline.is_over():
                 return best, IsometricStatus.TIME_LIMIT, history
-            found = _descended(of, x, multipliers, penalty, deadline)
+            found = minimized(
+                partial(of.evaluate, multipliers=multipliers, penalty=penalty), x, NONNEGATIVE,
+                deadline=deadline, maxiter=_STEPS, maxcor=10, ftol=1e-15, gtol=1e-10,
+            )  # fmt: skip
             record = of.measures(found)
             if record["spread"] > _RUNAWAY * of.longest or not np.isfinite(found).all():
                 return best, IsometricStatus.DIVERGED, history
@@ -342,23 +346,6 @@ def _search(
     except KeyboardInterrupt:
         return best, IsometricStatus.INTERRUPTED, history
     return best, IsometricStatus.ITERATION_LIMIT, history
-
-
-def _descended(
-    of: Lagrangian, x: Array, multipliers: Array, penalty: float, deadline: Deadline
-) -> Array:
-    """A point of a smaller Lagrangian, by L-BFGS-B."""
-
-    def stop(_: Array) -> None:
-        if deadline.is_over():
-            raise StopIteration
-
-    found = minimize(
-        of.evaluate, x, args=(multipliers, penalty), jac=True, method="L-BFGS-B",
-        bounds=[(0.0, None)] * x.size, callback=stop,
-        options={"maxiter": _STEPS, "maxcor": 10, "ftol": 1e-15, "gtol": 1e-10},
-    )  # fmt: skip
-    return np.asarray(found.x)
 
 
 def _verdict(history: list[dict[str, float]], tol: float) -> IsometricStatus | None:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 from sklearn.utils.extmath import randomized_svd
 
 from sdpdr.base.arrays import Array
@@ -23,6 +22,7 @@ from sdpdr.families.factor.mmmf.program import (
     Proof,
     spectral_norm,
 )
+from sdpdr.families.factor.quasi_newton import minimized
 
 # Steps of L-BFGS in a round, columns that are added at once or as many as there are, and rounds
 # without a better gap after which the search ends.
@@ -65,13 +65,8 @@ def descend(
         total, slopes = program.slopes(decoded(x), width)
         return total, np.concatenate([(units[k] * slopes[k]).ravel() for k in first])
 
-    def stop(_: Array) -> None:
-        if deadline.is_over():
-            raise StopIteration
-
-    options = {"maxiter": steps, "ftol": ftol, "gtol": gtol}
-    found = minimize(objective, x, jac=True, method="L-BFGS-B", callback=stop, options=options)
-    return decoded(found.x)
+    x = minimized(objective, x, deadline=deadline, maxiter=steps, ftol=ftol, gtol=gtol)
+    return decoded(x)
 
 
 class SquaredProgram(Program):

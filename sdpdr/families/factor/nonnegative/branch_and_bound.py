@@ -33,7 +33,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
@@ -45,6 +44,7 @@ from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_
 from sdpdr.families.factor.nonnegative.projection import project, squared_distances
 from sdpdr.families.factor.nonnegative.search import factors_found
 from sdpdr.families.factor.nonnegative.truncation import eckart_young_bound
+from sdpdr.families.factor.quasi_newton import minimized
 from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
 
 
@@ -380,12 +380,10 @@ class _Boxes(_Search):
             value = self.norm**2 + np.sum(fit**2) - 2.0 * np.sum(V * chords)
             return float(value), _by_entry(2.0 * fit * exps - 2.0 * V * slope)
 
-        found = minimize(
-            below, (lower + upper) / 2.0, jac=True, method="L-BFGS-B",
-            bounds=np.column_stack([lower, upper]),
-            options={"maxiter": 200, "ftol": 1e-13, "gtol": 1e-9},
-        )  # fmt: skip
-        x = np.clip(found.x, lower, upper)
+        x = minimized(
+            below, (lower + upper) / 2.0, (lower, upper), maxiter=200, ftol=1e-13, gtol=1e-9
+        )
+        x = np.clip(x, lower, upper)
         self.offer(*(np.exp(part) for part in self._parts(x)))
         chords = np.exp(least) + slope * (self._sums(x) - least)
         excess = np.maximum(

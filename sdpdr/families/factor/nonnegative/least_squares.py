@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import OptimizeResult, lsq_linear, minimize, nnls
+from scipy.optimize import lsq_linear, nnls
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
+from sdpdr.families.factor.quasi_newton import NONNEGATIVE, minimized
 
 # How far, relatively, the gradient at an optimum may point inwards: fast method, slow method.
 _OPTIMAL, _NEARLY = 1e-9, 1e-7
@@ -64,7 +65,7 @@ def fit_factors(X: Array, W: Array, H: Array) -> tuple[Array, Array]:
         return float(np.sum(rest**2)), 2.0 * slope
 
     W, H = balanced(np.maximum(W, 0.0), np.maximum(H, 0.0))
-    W, H = split(_minimized(square, np.concatenate([W.ravel(), H.ravel()]) / root))
+    W, H = split(_least(square, np.concatenate([W.ravel(), H.ravel()]) / root))
     return balanced(root * W, root * H)
 
 
@@ -79,7 +80,7 @@ def fit_square(A: Array, B: Array, *, deadline: Deadline = ENDLESS) -> Array:
         return float(np.sum(rest**2)), 4.0 * (rest @ B).ravel()
 
     shape = B.shape
-    return root * _minimized(square, B.ravel() / root, deadline).reshape(shape)
+    return root * _least(square, B.ravel() / root, deadline).reshape(shape)
 
 
 def balanced(W: Array, H: Array) -> tuple[Array, Array]:
@@ -91,23 +92,17 @@ def balanced(W: Array, H: Array) -> tuple[Array, Array]:
     return W * root, H * back[:, None]
 
 
-def _minimized(
+def _least(
     square: Callable[[Array], tuple[float, Array]], x: Array, deadline: Deadline = ENDLESS
 ) -> Array:
-    """A local minimizer over x >= 0 of a squared error, given with its gradient, by L-BFGS-B."""
+    """A local minimizer over x >= 0 of a squared error, given with its gradient."""
 
     def objective(x: Array) -> tuple[float, Array]:
         # In units of rounding, because the library compares decreases with one where all is less.
         value, slope = square(x)
         return value / _EXACT**2, slope / _EXACT**2
 
-    def stop(intermediate_result: OptimizeResult) -> None:
-        if intermediate_result.fun <= 1.0 or deadline.is_over():
-            raise StopIteration
-
-    options = {"maxiter": _STEPS, "maxfun": 2 * _STEPS, "ftol": _IDLE, "gtol": 0.0}
-    found = minimize(
-        objective, x, jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * x.size, callback=stop,
-        options=options,
+    return minimized(
+        objective, x, NONNEGATIVE, deadline=deadline, enough=1.0, maxiter=_STEPS,
+        maxfun=2 * _STEPS, ftol=_IDLE, gtol=0.0,
     )  # fmt: skip
-    return np.asarray(found.x)
