@@ -7,11 +7,8 @@ from sdpdr import iterate, methods
 from sdpdr.base.deadline import Deadline
 from sdpdr.errors import DataError, DataTypeError
 from sdpdr.factorize import CpStatus, completely_positive
-from sdpdr.families.factor.completely_positive.factorize import (
-    _program_certificate,
-    square_residual,
-    unit_residual,
-)
+from sdpdr.families.factor.completely_positive.factorize import _program_certificate, unit_residual
+from sdpdr.families.factor.completely_positive.symmetric import square_residual
 from sdpdr.iterate import IterationStatus
 
 PHI = (1.0 + np.sqrt(5.0)) / 2.0

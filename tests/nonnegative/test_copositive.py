@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from sdpdr.errors import DataError
-from sdpdr.families.factor.completely_positive.factorize import (
-    _columns,
-    eigenvalue_bound,
-    square_residual,
-)
+from sdpdr.families.factor.completely_positive.factorize import _columns
+from sdpdr.families.factor.completely_positive.symmetric import eigenvalue_bound, square_residual
 from sdpdr.families.factor.nonnegative.copositive import (
     _positive_in,
     multiplier_matrix,

@@ -16,9 +16,8 @@ from sdpdr.base.deadline import in_seconds
 from sdpdr.base.errors import DataError, UncertifiedWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import seconds_for
-from sdpdr.families.factor.completely_positive.factorize import (
-    CpStatus,
-    completely_positive,
+from sdpdr.families.factor.completely_positive.factorize import CpStatus, completely_positive
+from sdpdr.families.factor.completely_positive.symmetric import (
     eigenvalue_bound,
     square_residual,
     symmetric_nmf,
@@ -173,34 +172,30 @@ class CompletelyPositive(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        named = isinstance(self.affinity, str)
-        tags.input_tags.pairwise = named and self.affinity == "precomputed"
+        tags.input_tags.pairwise = self.affinity == "precomputed"
         return tags
 
     def _affinity(self, X: Any) -> Array:
-        named = isinstance(self.affinity, str)
-        if named:
-            known = ("auto", "precomputed", "knn", *PAIRWISE_KERNEL_FUNCTIONS)
-            validate.choice("affinity", self.affinity, known)
-        elif not callable(self.affinity):
-            raise DataError(
-                f"affinity must be a name or a function of two rows; it is {self.affinity!r}."
-            )
         chosen = self.affinity
-        if named and chosen == "auto":
+        if isinstance(chosen, str):
+            known = ("auto", "precomputed", "knn", *PAIRWISE_KERNEL_FUNCTIONS)
+            validate.choice("affinity", chosen, known)
+        elif not callable(chosen):
+            raise DataError(f"affinity must be a name or a function of two rows; it is {chosen!r}.")
+        if chosen == "auto":
             shape = np.shape(X)
             chosen = "precomputed" if len(shape) == 2 and shape[0] == shape[1] else "knn"
-        if named and chosen == "precomputed":
+        if chosen == "precomputed":
             A = symmetric_matrix(X)
             note_columns(self, X)
             return A
         points = validate.points(X, at_least=2)
         note_columns(self, X)
-        if named and chosen == "knn":
+        if chosen == "knn":
             k = min(validate.positive_integer("n_neighbors", self.n_neighbors), len(points))
             directed = kneighbors_graph(points, k, include_self=True).toarray()
             joined = (directed + directed.T) / 2.0
             root = np.sqrt(joined.sum(axis=1))
             return symmetric_matrix(joined / np.outer(root, root))
-        options = {"gamma": self.gamma, "filter_params": True} if named else {}
+        options = {} if callable(chosen) else {"gamma": self.gamma, "filter_params": True}
         return symmetric_matrix(pairwise_kernels(points, metric=chosen, **options))

@@ -17,7 +17,7 @@ from sdpdr.families.factor.nonnegative.truncation import closed_form
 # Entries of both factors up to which all starts are taken to their end.
 SMALL = 1500
 # Starts of coordinate descent, and entries of a matrix up to which they take negligible time.
-_STARTS, _SMALL = 9, 2500
+_STARTS, _QUICK = 9, 2500
 # Relative error of a descent up to which an exact factorization may be near. On matrices that have
 # one, of 5 to 60 rows, successful starts were within .087.
 _PERHAPS = 0.1
@@ -33,7 +33,7 @@ def factors_found(V: Matrix, k: int, seed: int) -> tuple[Array, Array]:
         if k == min(V.shape):
             n, m = V.shape
             return (np.eye(n), V) if n <= m else (V, np.eye(m))
-    starts = _STARTS if np.prod(V.shape) <= _SMALL else 1
+    starts = _STARTS if np.prod(V.shape) <= _QUICK else 1
     return nonnegative_factors(V, k, starts=starts, seed=seed, max_iter=2000)
 
 
