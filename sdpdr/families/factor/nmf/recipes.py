@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index
@@ -14,16 +15,13 @@ from sdpdr.families.factor.nonnegative.inputs import (
     number_of_components,
     partial_matrix,
 )
-from sdpdr.linalg import VectorMap
-from sdpdr.linalg.svec import SQRT2, svec, svec_index
-from sdpdr.model import Affine, Block, Equal, InCone, Minimize, Model, Var
+from sdpdr.linalg.svec import SQRT2
+from sdpdr.model import Block, InCone, Model
 from sdpdr.model.blocks.entries import Close, LeastTrace, NonNegative
 from sdpdr.model.blocks.expressions import Stated
 from sdpdr.model.blocks.gram import Gram
 from sdpdr.model.blocks.lift import FactorLift, Known, product_pairs
-from sdpdr.model.language import maximize, minimize, psd
-from sdpdr.model.terms import Term
-from sdpdr.program.point import VectorVariable
+from sdpdr.model.language import maximize, minimize, psd, scalar
 
 # Rows and columns together up to which an interior-point method is the fastest for these programs.
 EXACT = 40
@@ -182,48 +180,33 @@ def nmf_products(
     >>> import sdpdr
     >>> model = nmf_products([[1.0, 2.0], [3.0, 4.0]], 1)
     >>> model
-    SmallProducts + ProductSums + Scalarised
+    SmallProducts + ProductSums + Objective
     >>> sdpdr.solve(model, tol=1e-7).certified(1e-5)
     True
     """
     V = nonnegative_matrix(X)
     k = number_of_components(n_components, V.shape)
     n, m = V.shape
-    sums = sp.kron(sp.eye_array(V.size), np.ones((1, k)), format="csr")
-    costs = {
-        "T": np.ones(n * k),
-        "S": np.ones(m * k),
-        "W": -_weights("left", left, (n, k)).ravel(),
-        "H": -_weights("right", right, (k, m)).T.ravel(),
-    }
-    parts = [cost[None, :] @ Var(name) for name, cost in costs.items()]
+    W, T = (scalar(name, n * k, nonnegative=name == "W").reshape(n, k) for name in "WT")
+    H, S = (scalar(name, m * k, nonnegative=name == "H").reshape(m, k) for name in "HS")
+    products = scalar("V", n * m * k).reshape(n, m, k)
+    i, j, term = np.indices(products.shape).reshape(3, -1)
+    one, w, h, v = np.ones(i.size), W[i, term], H[j, term], products.ravel()
+    cones = np.stack([one, SQRT2 * w, T[i, term], SQRT2 * h, SQRT2 * v, S[j, term]], axis=1)
+    costs = T.sum() - (_weights("left", left, (n, k)) * W).sum()
+    costs = costs + S.sum() - (_weights("right", right, (k, m)).T * H).sum()
     blocks = (
-        _small_products(n, m, k),
-        Stated("product_sums", [Equal(sums @ Var("V"), V.ravel(), symbol="x_ij")]),
-        Stated("scalarised", [Minimize(sum(parts[1:], parts[0]))]),
+        _small_cones("small_products", cones, "product"),
+        (products.sum(axis=2) == V).named("product_sums"),
+        minimize(costs),
     )
-    return Model(blocks, name="nmf_products", maximize=False)
+    return Model(blocks, name="nmf_products")
 
 
-def _small_products(n: int, m: int, k: int) -> Stated:
-    """W and T row by row, H and S column by column, V with the term running fastest; the cones."""
-    sizes = {"W": n * k, "T": n * k, "H": m * k, "S": m * k, "V": n * m * k}
-
-    def at(name: str, entry: int, row: int, column: int) -> VectorMap:
-        value = 1.0 if row == column else SQRT2
-        place = int(svec_index(row, column))
-        return VectorMap(sp.csr_array(([value], ([place], [entry])), shape=(6, sizes[name])))
-
-    one, terms = svec(np.diag([1.0, 0.0, 0.0])), []
-    for i, j, term in np.ndindex(n, m, k):
-        w, h, v = i * k + term, j * k + term, (i * m + j) * k + term
-        maps = {
-            "W": at("W", w, 0, 1), "H": at("H", h, 0, 2), "T": at("T", w, 1, 1),
-            "S": at("S", h, 2, 2), "V": at("V", v, 1, 2),
-        }  # fmt: skip
-        terms.append(InCone(Affine(maps, one), "psd", name="product"))
-    variables = [VectorVariable(name, p, nonnegative=name in "WH") for name, p in sizes.items()]
-    return Stated("small_products", terms, variables)
+def _small_cones(label: str, rows: Any, name: str = "") -> Stated:
+    """One positive semidefinite matrix for each row, which holds its svec."""
+    cones = [InCone(row, "psd", name=name) for row in rows]
+    return Stated(label, cones, list(rows.declared.values()))
 
 
 def _weights(name: str, given: ArrayLike | float, shape: tuple[int, int]) -> Array:
@@ -376,15 +359,10 @@ def nmf_cones(X: ArrayLike) -> Model:
     """
     V = nonnegative_matrix(X)
     n, m = V.shape
-    a, b = Var("a"), Var("b")
-    terms: list[Term] = [Minimize(np.full((1, n), m / 2.0) @ a + np.full((1, m), n / 2.0) @ b)]
-    for i, j in np.argwhere(V):  # zeros require nothing
-        first = sp.csr_array(([1.0], ([svec_index(0, 0)], [i])), shape=(3, n))
-        last = sp.csr_array(([1.0], ([svec_index(1, 1)], [j])), shape=(3, m))
-        off = svec(np.array([[0.0, 1.0], [1.0, 0.0]])) * V[i, j]
-        terms.append(InCone(first @ a + last @ b + off, "psd"))
-    variables = [VectorVariable(name, p, nonnegative=True) for name, p in (("a", n), ("b", m))]
-    return Model((Stated("envelope", terms, variables),), name="nmf_cones", maximize=False)
+    a, b = scalar("a", n, nonnegative=True), scalar("b", m, nonnegative=True)
+    i, j = np.nonzero(V)  # zeros require nothing
+    cones = _small_cones("envelope", np.stack([a[i], SQRT2 * V[i, j], b[j]], axis=1))
+    return Model((minimize(0.5 * (m * a.sum() + n * b.sum())), cones), name="nmf_cones")
 
 
 @checks_keywords

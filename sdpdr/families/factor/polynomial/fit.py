@@ -188,7 +188,7 @@ def _is_increasing(c: Array, low: float) -> bool:
     slope = polynomial_of(c).deriv()
     if slope.coef[-1] < 0.0 or (slope.degree() % 2 and not np.isfinite(low)):
         return False
-    points = _turns_and_end(slope, low)
+    points = _critical_points(slope, low)
     return bool(np.all(slope(points) >= -ROUNDING * np.max(np.abs(c))))
 
 
@@ -205,13 +205,13 @@ def _least_chord(c: Array, theta: float, low: float) -> float:
     """The least slope of a chord of g from theta to any t in [low, infinity)."""
     g = polynomial_of(c)
     chord = (g - g(theta)) // Polynomial([-theta, 1.0])
-    return max(0.0, float(np.min(chord(np.append(_turns_and_end(chord, low), theta)))))
+    return max(0.0, float(np.min(chord(np.append(_critical_points(chord, low), theta)))))
 
 
-def _turns_and_end(polynomial: Polynomial, low: float) -> Array:
+def _critical_points(polynomial: Polynomial, low: float) -> Array:
     """Where the slope of a polynomial is zero in [low, infinity), and low itself if finite."""
-    turns = _real_roots(polynomial.deriv())
-    return np.concatenate([turns[turns >= low], [low] if np.isfinite(low) else []])
+    flat = _real_roots(polynomial.deriv())
+    return np.concatenate([flat[flat >= low], [low] if np.isfinite(low) else []])
 
 
 def _real_roots(polynomial: Polynomial) -> Array:
