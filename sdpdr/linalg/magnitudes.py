@@ -57,11 +57,6 @@ def _adjoint_diagonal(linear_map: LinearMap, y: Array) -> Array:
     return np.asarray(linear_map.adjoint(y).diagonal())
 
 
-def row_magnitudes(linear_map: LinearMap) -> sp.csr_array:
-    """Sums of the absolute values of the terms of ``matrix()``; sparse, of the same shape."""
-    return of_sizes(linear_map).matrix()
-
-
 def of_sizes(linear_map: LinearMap) -> LinearMap:
     """The same map with absolute values of all coefficients."""
     if isinstance(linear_map, Combined):
