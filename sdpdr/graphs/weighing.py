@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -91,23 +90,16 @@ def edge_weights(
 
 def _cosines(graph: NeighborGraph) -> Array:
     """Cosines of the ends of each edge, zero instead of negative."""
-    unit = space_of_weights(graph, "cosine")
-    cosines = 1.0 - unit.sqdist(*graph.edges.T) / 2.0
-    # A cosine within rounding of zero is a right angle, whose weight is zero.
-    return np.where(cosines > unit.rounding, cosines, 0.0)
-
-
-def space_of_weights(graph: NeighborGraph, weights: str) -> Any:
-    """Return the space in which heavier edges are shorter: the unit sphere for cosines."""
     space = graph.provenance.space
-    if weights != "cosine":
-        return space
     if not isinstance(space, Points):
         raise DataError(
             f"the graph made by {graph.provenance} holds lengths only, and no angles follow. "
             "Make it from points, or pass weights='heat'."
         )
-    return type(space)(directions(space.X))
+    unit = Points(directions(space.X))
+    cosines = 1.0 - unit.sqdist(*graph.edges.T) / 2.0
+    # A cosine within rounding of zero is a right angle, whose weight is zero.
+    return np.where(cosines > unit.rounding, cosines, 0.0)
 
 
 # Ridge, relative to the trace: directions in which neighbours spread less hardly count.
