@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError
-from sdpdr.base.keywords import checks_keywords
+from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.weighing import reconstruction_weights
 from sdpdr.linalg.inertia import LdlFactor
@@ -69,7 +69,7 @@ def _checked_landmarks(graph: NeighborGraph, landmarks: ArrayLike) -> Index:
 _DENSE_ORDER = 200
 
 
-@checks_keywords
+@takes_graph
 def laplacian_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
     r"""Return the eigenvectors of the smallest eigenvalues of the Laplacian but the constant.
 

@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
-from sdpdr.base.keywords import checks_keywords
+from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.linalg.walks import dijkstra, short_indices
 
 
-@checks_keywords
+@takes_graph
 def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
     """Return the lengths of the shortest paths from some nodes to all nodes.
 
@@ -89,7 +89,7 @@ def _carried(before: Index, amount: Array) -> Array:
     return total
 
 
-@checks_keywords
+@takes_graph
 def landmarks(graph: NeighborGraph, count: int, seed: int = 0) -> Index:
     """Return nodes that cover the graph; fewer landmarks are the first ones of more.
 

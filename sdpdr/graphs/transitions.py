@@ -14,6 +14,7 @@ from sdpdr.base.arrays import Index
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs.build import connected
+from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.nearest import knn
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import first_forest
@@ -134,7 +135,7 @@ class Transitions:
         return np.column_stack([keys // self.n, keys % self.n])
 
 
-@checks_keywords
+@takes_graph
 def transitions(
     graph: NeighborGraph,
     actions: Labels,

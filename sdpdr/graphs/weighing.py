@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
-from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
+from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import from_pairs
 from sdpdr.graphs.search import BLOCK, blocks
@@ -21,7 +21,7 @@ from sdpdr.linalg.walks import connected_components
 WEIGHTS = ("binary", "heat", "cosine")
 
 
-@checks_keywords
+@takes_graph
 def edge_weights(
     graph: NeighborGraph, weights: str = "binary", bandwidth: float | None = None
 ) -> Array:

@@ -13,6 +13,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sdpdr import datasets, extend, graphs
 from sdpdr.errors import (
     DataError,
+    DataTypeError,
     DroppedPointsWarning,
     DuplicatePointsWarning,
     ShapeError,
@@ -71,7 +72,7 @@ def test_an_embedding_has_the_leading_solutions_besides_the_constant(name):
     values = sl.eigh(W, D, eigvals_only=True)
     if pencil.has_trivial:
         np.testing.assert_allclose(D.sum(axis=0) @ found.vectors, 0.0, atol=1e-9)
-        values = np.delete(values, np.argmin(np.abs(values - pencil.quotient)))
+        values = np.delete(values, np.argmin(np.abs(values - W.sum() / D.sum())))
     np.testing.assert_allclose(found.eigenvalues, values[::-1][:2], atol=1e-9)
 
 
@@ -380,6 +381,49 @@ def test_the_trace_ratio_is_at_least_that_of_any_directions_and_proved():
 def test_bad_input_is_named(call, words):
     with pytest.raises((DataError, ShapeError), match=words):
         call(*clouds())
+
+
+def test_lists_are_taken_as_arrays():
+    X, y = clouds(12, 3)
+    Y, K, L = class_responses(y), X @ X.T + np.eye(12), graphs.path(np.ones(11)).laplacian()
+    known = np.where(np.arange(12) % 4 == 0, X[:, 0], np.nan)
+    pairs = [
+        (extend.ridge(X, Y).coef, extend.ridge(X.tolist(), Y.tolist()).coef),
+        (extend.fit_kernel(K, Y).coef, extend.fit_kernel(K.tolist(), Y.tolist()).coef),
+        (extend.sparse_path(X, X[:, 0]).coefs, extend.sparse_path(X.tolist(), X[:, 0].tolist())[1]),
+        (extend.transduce(L, known), extend.transduce(L.toarray().tolist(), known.tolist())),
+        (extend.trace_ratio(K, K)[1], extend.trace_ratio(K.tolist(), K.tolist())[1]),
+        (extend.Pencil(K).weights, extend.Pencil(K.tolist(), [1.0] * 12).weights),
+    ]
+    for of_arrays, of_lists in pairs:
+        np.testing.assert_allclose(of_lists, of_arrays)
+
+
+SPOILED = np.where(np.eye(12, 3) > 0, np.nan, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: extend.ridge(SPOILED, np.ones(12)), DataError, "not finite: 0, 1, 2"),
+        (lambda: extend.ridge(np.eye(12), SPOILED), DataError, "responses of samples 0, 1, 2"),
+        (lambda: extend.sparse_path(SPOILED, np.ones(12)), DataError, "not finite: 0, 1, 2"),
+        (lambda: extend.fit_extension(SPOILED, np.ones((12, 1))), DataError, "not finite: 0, 1, 2"),
+        (
+            lambda: extend.fit_kernel(np.triu(np.ones((3, 3))), [1, 2, 3]),
+            DataError,
+            "not symmetric",
+        ),
+        (lambda: extend.trace_ratio(np.triu(np.ones((3, 3))), np.eye(3)), DataError, "symmetric"),
+        (lambda: extend.laplacian_pencil(np.eye(4)), DataTypeError, r"graphs\.knn\(X"),
+        (lambda: extend.semisupervised_lle(np.eye(4), np.ones(4)), DataTypeError, "graph of"),
+        (lambda: graphs.geodesics(np.eye(4)), DataTypeError, "takes a graph of neighbours"),
+        (lambda: graphs.transitions(np.eye(4), "RR"), DataTypeError, "takes a graph"),
+    ],
+)
+def test_what_is_no_table_matrix_or_graph_is_named(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
 
 
 def test_graphs_that_dropped_samples_are_refused():

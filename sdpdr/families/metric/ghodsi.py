@@ -143,7 +143,7 @@ def closed_form(scatter: Array, *, cap: float = 1.0, ridge: float = 0.0) -> Metr
 
     Parameters
     ----------
-    scatter : array of shape (n, n)
+    scatter : array_like of shape (n, n)
         C, symmetric.
     cap : float, default 1
         t, the largest eigenvalue allowed. At 1, no limit: A is the projection onto the
@@ -183,6 +183,7 @@ def closed_form(scatter: Array, *, cap: float = 1.0, ridge: float = 0.0) -> Metr
     >>> closed_form(C, ridge=10.0).matrix.diagonal().round(3)
     array([0.6, 0.3, 0.1])
     """
+    scatter = validate.symmetric("scatter", scatter)
     _require_room(len(scatter), cap)
     ridge = validate.non_negative("ridge", ridge)
     w, vectors = np.linalg.eigh(scatter)

@@ -16,7 +16,7 @@ from sdpdr.base.errors import DataError, ShapeError, UncertifiedWarning, warn
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.limits import NEGLIGIBLE, ROUNDING, SMALL
 from sdpdr.families.regress.pencils import Pencil
-from sdpdr.families.regress.ridge import Centered, LinearMapping, Spectrum
+from sdpdr.families.regress.ridge import Centered, LinearMapping, Spectrum, as_data
 from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.spectral import fix_signs
 
@@ -221,7 +221,7 @@ def linear_embedding(
 
     Parameters
     ----------
-    X : array or sparse array of shape (n, m)
+    X : array_like or sparse array of shape (n, m)
         Sparse data stay sparse; min(n, m) at most 4000.
     pencil : Pencil
         Pencil of the n samples.
@@ -238,6 +238,7 @@ def linear_embedding(
         With ``coef`` (m, d), :math:`a^T (X^T D X + \gamma I) a = 1`, ``intercept`` (d,) and
         ``eigenvalues`` (d,), and callable.
     """
+    X = as_data(X)
     if X.shape[0] != pencil.n:
         raise ShapeError(f"X has {X.shape[0]} samples, the pencil {pencil.n}.")
     gamma = validate.non_negative("gamma", gamma)
@@ -279,7 +280,7 @@ def trace_ratio(A: Array, B: Array, n_components: int = 2, tol: float = 1e-12) -
 
     Parameters
     ----------
-    A, B : array of shape (m, m)
+    A, B : array_like of shape (m, m)
         Symmetric; B positive semidefinite with fewer than d null directions, else a `DataError`.
     n_components : int, default 2
         d.
@@ -304,8 +305,9 @@ def trace_ratio(A: Array, B: Array, n_components: int = 2, tol: float = 1e-12) -
     >>> round(found.value, 6), found.bound >= found.value
     (2.333333, True)
     """
-    if A.shape != B.shape or A.ndim != 2 or A.shape[0] != A.shape[1]:
-        raise ShapeError(f"A has shape {A.shape} and B {B.shape}; expected equal square shapes.")
+    A, B = validate.symmetric("A", A), validate.symmetric("B", B)
+    if A.shape != B.shape:
+        raise ShapeError(f"A has shape {A.shape} and B {B.shape}; expected equal shapes.")
     m = len(A)
     d = validate.positive_integer("n_components", n_components, at_most=m, why="the order")
     own = np.linalg.eigvalsh(B)

@@ -66,6 +66,7 @@ def basis_misfit(
     >>> bool(value < 1e-10), bool(abs(by_center[0]) < 1e-10)
     (True, True)
     """
+    X, grid, centers, widths = (np.asarray(each, float) for each in (X, grid, centers, widths))
     basis = gaussian_basis(grid, centers, widths)
     weights = X @ _ridge_solution(basis, ridge)
     left = weights @ basis.T - X

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.errors import DataError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.limits import NEGLIGIBLE
 from sdpdr.families.regress.ridge import as_columns
@@ -79,9 +79,9 @@ def fit_kernel(kernel: Array, Y: Array, delta: float = 1e-2) -> KernelMapping:
 
     Parameters
     ----------
-    kernel : array of shape (n, n)
+    kernel : array_like of shape (n, n)
         K, positive semidefinite.
-    Y : array of shape (n, d)
+    Y : array_like of shape (n, d)
     delta : float, default 1e-2
         Nonnegative; with 0, the function interpolates the responses.
 
@@ -105,9 +105,8 @@ def fit_kernel(kernel: Array, Y: Array, delta: float = 1e-2) -> KernelMapping:
     array([[ 1.],
            [-1.]])
     """
+    kernel = validate.symmetric("kernel", kernel)
     Y = as_columns(Y, len(kernel))
-    if kernel.shape != (len(kernel),) * 2:
-        raise ShapeError(f"kernel has shape {kernel.shape}; expected a square matrix.")
     return _mapping(_factor(kernel, delta), Y, delta)
 
 

@@ -13,9 +13,10 @@ from sklearn.neighbors import NearestNeighbors
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
+from sdpdr.base.estimators import as_numbers
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.regress.kernel import WIDTHS, choose_kernel, fit_kernel
-from sdpdr.families.regress.ridge import LinearMapping, choose_ridge
+from sdpdr.families.regress.ridge import LinearMapping, as_data, choose_ridge
 from sdpdr.families.regress.transduction import barycentric_weights, reconstructing
 from sdpdr.graphs.search import BLOCK, blocks
 
@@ -189,8 +190,8 @@ def fit_extension(
 
     Parameters
     ----------
-    points : array of shape (n, D), or distances (n, n)
-    embedding : array of shape (n, d)
+    points : array_like of shape (n, D), or distances (n, n)
+    embedding : array_like of shape (n, d)
         Rows that are not finite are left out, with their points.
     kind : {"kernel", "linear", "barycentric"}, default "kernel"
         ``"kernel"``: Gaussians, width and ridge by exact leave-one-out. ``"linear"``: a ridge
@@ -229,7 +230,7 @@ def fit_extension(
     (True, array([1., 0.]))
     """
     validate.choice("extension", kind, KINDS)
-    points, Y = np.asarray(points, dtype=float), np.asarray(embedding, dtype=float)
+    points, Y = as_data(points, "points", sparse=False), as_numbers("embedding", embedding)
     if len(points) != len(Y) or Y.ndim != 2:
         raise ShapeError(f"{len(points)} points have an embedding of shape {Y.shape}.")
     placed = np.flatnonzero(np.isfinite(Y).all(axis=1))

@@ -12,8 +12,9 @@ from sklearn.linear_model import lars_path_gram
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.estimators import as_numbers
 from sdpdr.base.keywords import checks_keywords
-from sdpdr.families.regress.ridge import Centered
+from sdpdr.families.regress.ridge import Centered, as_data
 
 
 class SparsePath(NamedTuple):
@@ -51,9 +52,9 @@ def sparse_path(
 
     Parameters
     ----------
-    X : array or sparse array of shape (n, m)
+    X : array_like or sparse array of shape (n, m)
         Sparse data stay sparse; their m x m matrix of inner products is dense.
-    y : array of shape (n,)
+    y : array_like of shape (n,)
     ridge : float, default 0.0
         :math:`\alpha`. If it is 0, at most n coefficients are nonzero.
     max_features : int, optional
@@ -75,7 +76,8 @@ def sparse_path(
     >>> path.betas, path.at(4.0)
     (array([12.,  4.,  0.]), array([2., 0.]))
     """
-    if X.ndim != 2 or y.shape != (X.shape[0],):
+    X, y = as_data(X), as_numbers("y", y)
+    if y.shape != (X.shape[0],):
         raise ShapeError(f"X and y have shapes {X.shape} and {y.shape}; expected (n, m) and (n,).")
     data = Centered(X, np.asarray(X.mean(axis=0)).ravel())
     gram, cross = data.inner(of_rows=False), data.transposed_dot(y - y.mean())

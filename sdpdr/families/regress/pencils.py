@@ -21,11 +21,12 @@ from sdpdr.base.errors import (
     ShapeError,
     warn,
 )
-from sdpdr.base.keywords import checks_keywords
+from sdpdr.base.estimators import as_numbers
 from sdpdr.base.labels import UNKNOWN, distinct, require_classes
 from sdpdr.base.rows import listed, numbered
 from sdpdr.families.limits import ROUNDING
 from sdpdr.graphs import NeighborGraph, edge_weights, geodesics, knn
+from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.weighing import reconstruction_weights
 
 METRICS = ("euclidean", "cosine")
@@ -36,7 +37,7 @@ class Pencil:
 
     Parameters
     ----------
-    weights : array or sparse array of shape (n, n), optional
+    weights : array_like or sparse array of shape (n, n), optional
         W, symmetric, of any sign. If it is left out, W is ``factor @ factor.T``.
     masses : array of shape (n,), optional
         Diagonal of D, positive; ones by default. With a factor also D itself, positive definite.
@@ -75,11 +76,12 @@ class Pencil:
         factor: Matrix = None,
     ) -> None:
         if factor is None:
-            validate.symmetric("weights", weights, sparse=True)
-            self.weights = weights
+            self.weights = weights = validate.symmetric("weights", weights, sparse=True)
         self.factor, self.name = factor, name
         self.n = int(weights.shape[0] if factor is None else factor.shape[0])
         self.masses = np.ones(self.n) if masses is None else masses
+        if not sp.issparse(self.masses):
+            self.masses = as_numbers("masses", self.masses)
         if self.masses.shape != (self.n,) and (factor is None or masses.shape != (self.n, self.n)):
             raise ShapeError(f"masses has shape {self.masses.shape}; expected ({self.n},).")
         light = self.masses.ndim == 1 and ~(self.masses > 0.0)
@@ -90,11 +92,11 @@ class Pencil:
             )
         sums = self.times(np.ones(self.n))
         self.totals: Array = sums
-        self.quotient, self.has_trivial = 1.0, True
+        self.has_trivial = True
         if factor is None:
             self.totals = np.asarray(self.mass_matrix @ np.ones(self.n))
-            self.quotient = float(sums.sum() / self.totals.sum())
-            residual = np.max(np.abs(sums - self.quotient * self.totals))
+            quotient = float(sums.sum() / self.totals.sum())
+            residual = np.max(np.abs(sums - quotient * self.totals))
             size = abs(self.weights).sum(axis=1).max()
             self.has_trivial = bool(residual <= ROUNDING * size)
 
@@ -126,7 +128,7 @@ class Pencil:
 # -- of graphs -------------------------------------------------------------------------------------
 
 
-@checks_keywords
+@takes_graph
 def laplacian_pencil(
     graph: NeighborGraph, weights: str = "binary", bandwidth: float | None = None
 ) -> Pencil:
@@ -146,6 +148,7 @@ def laplacian_pencil(
     return Pencil(W, _degrees(W), "laplacian")
 
 
+@takes_graph
 def reconstruction_pencil(graph: NeighborGraph) -> Pencil:
     r"""Samples follow their neighbours: locally linear embedding, neighbourhood preserving maps.
 
@@ -166,6 +169,7 @@ def reconstruction_pencil(graph: NeighborGraph) -> Pencil:
     return Pencil(sp.csr_array(M + M.T - M.T @ M), None, "reconstruction")
 
 
+@takes_graph
 def geodesic_pencil(graph: NeighborGraph) -> Pencil:
     r"""Distances along the graph: Isomap, and isometric projection.
 
@@ -243,7 +247,7 @@ def class_pencil(y: ArrayLike) -> Pencil:
     return Pencil(name="classes", factor=indicators(member, counts))
 
 
-@checks_keywords
+@takes_graph
 def semisupervised_pencil(
     graph: NeighborGraph,
     y: ArrayLike,
@@ -284,7 +288,7 @@ def semisupervised_pencil(
     return Pencil(None, D, "semisupervised", factor=indicators(member, counts))
 
 
-@checks_keywords
+@takes_graph
 def contrast_pencil(
     graph: NeighborGraph,
     y: ArrayLike,

@@ -9,11 +9,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, lsqr
+from sklearn.utils import check_array
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.estimators import as_numbers, refused
 from sdpdr.base.keywords import checks_keywords
+from sdpdr.base.rows import listed
 from sdpdr.families.limits import DENSE, QUICK
 from sdpdr.graphs.search import BLOCK, blocks
 
@@ -162,6 +165,17 @@ class Spectrum:
         return self.right_dot((self.s / (self.s**2 + alpha))[:, None] * projected)
 
 
+def as_data(X: Any, name: str = "X", *, sparse: bool = True) -> Matrix:
+    """A table of finite numbers as a float array or csr_array; no copy of one."""
+    try:
+        found = check_array(
+            X, accept_sparse="csr" if sparse else False, dtype=np.float64, input_name=name
+        )
+    except (TypeError, ValueError) as error:
+        raise refused(X, error, name) from None
+    return sp.csr_array(found) if sp.issparse(found) else found
+
+
 @checks_keywords
 def ridge(
     X: Matrix,
@@ -184,12 +198,12 @@ def ridge(
 
     Parameters
     ----------
-    X : array or sparse array of shape (n, m)
+    X : array_like or sparse array of shape (n, m)
         Sparse data stay sparse: the mean is subtracted in products.
-    Y : array of shape (n, d)
+    Y : array_like of shape (n, d)
     alpha : float, default 0.1
         Nonnegative. If it is 0 and columns depend on each other, A has the least norm.
-    penalty : array or sparse array of shape (p, m), optional
+    penalty : array_like or sparse array of shape (p, m), optional
         P; the identity by default. `grid_laplacian` is one for images.
     weights : array of shape (n,), optional
         Weights of the mean that is subtracted from X and Y, nonnegative; ones by default. D 1 of a
@@ -213,13 +227,16 @@ def ridge(
     >>> fitted.coef.round(6), fitted.intercept.round(6)
     (array([[2.]]), array([1.]))
     """
+    X = as_data(X)
     n, m = X.shape
     Y = as_columns(Y, n)
     alpha = validate.non_negative("alpha", alpha)
-    if penalty is not None and np.shape(penalty)[1:] != (m,):
-        raise ShapeError(
-            f"penalty has shape {np.shape(penalty)}; expected {m} columns, one for each feature."
-        )
+    if penalty is not None:
+        penalty = as_data(penalty, "penalty")
+        if penalty.shape[1] != m:
+            raise ShapeError(
+                f"penalty has shape {penalty.shape}; expected {m} columns, one for each feature."
+            )
     x_mean, y_mean = _means(X, Y, np.ones(n) if weights is None else weights)
     data, right = Centered(X, x_mean), Y - y_mean
     if penalty is not None:
@@ -249,10 +266,14 @@ def _means(X: Matrix, Y: Array, weights: Array) -> tuple[Array, Array]:
 
 def as_columns(Y: Array, n: int) -> Array:
     """Responses of n samples as columns; a vector is one column."""
-    Y = np.asarray(Y, dtype=float)
+    Y = as_numbers("responses", Y)
     Y = Y[:, None] if Y.ndim == 1 else Y
     if Y.ndim != 2 or len(Y) != n:
         raise ShapeError(f"responses have shape {Y.shape}; expected {n} rows, one for each sample.")
+    gone = ~np.isfinite(Y).all(axis=1)
+    if gone.any():
+        rows = listed(np.flatnonzero(gone))
+        raise DataError(f"responses of samples {rows} are nan or infinite. Leave these out.")
     return Y
 
 

@@ -10,11 +10,11 @@ from sklearn.neighbors import NearestNeighbors
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.base.keywords import checks_keywords
+from sdpdr.base.estimators import as_numbers
 from sdpdr.families.limits import NEGLIGIBLE
 from sdpdr.families.regress.pencils import Pencil, geodesic_pencil, reconstruction_pencil
-from sdpdr.families.regress.ridge import as_columns
 from sdpdr.graphs import NeighborGraph
+from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.weighing import best_weights
 from sdpdr.linalg.inertia import LdlFactor, is_positive_on
 
@@ -29,7 +29,7 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
 
     Parameters
     ----------
-    form : array or sparse array of shape (n, n)
+    form : array_like or sparse array of shape (n, n)
         M, positive semidefinite, and definite on the unknown rows.
     Y : array_like of shape (n,) or (n, d)
         With nan in the rows to be found.
@@ -54,17 +54,17 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
     >>> transduce(form, [0.0, np.nan, np.nan, 3.0]).ravel()
     array([0., 1., 2., 3.])
     """
-    Y = np.array(Y, dtype=float)
-    Y = as_columns(Y, len(Y))
-    if form.shape != (len(Y), len(Y)):
-        raise ShapeError(
-            f"form has shape {form.shape}; expected ({len(Y)}, {len(Y)}), as Y has {len(Y)} rows."
-        )
-    unknown = np.isnan(Y).any(axis=1)
+    form = validate.symmetric("form", form, sparse=True)
+    values = as_numbers("Y", Y).copy()
+    values = values[:, None] if values.ndim == 1 else values
+    n = form.shape[0]
+    if values.ndim != 2 or len(values) != n:
+        raise ShapeError(f"Y has shape {values.shape}; expected {n} rows, as form has {n}.")
+    unknown = np.isnan(values).any(axis=1)
     if unknown.all():
         raise DataError("no row of Y is known. Pass some, with nan in the others.")
     if not unknown.any():
-        return Y
+        return values
     below = sp.csr_array(form)[unknown]
     within, least = below[:, unknown], NEGLIGIBLE * float(abs(form).max())
     if not is_positive_on(sp.csr_array(within - least * sp.eye_array(within.shape[0]))):
@@ -74,9 +74,9 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
             "graph."
         )
     solve = LdlFactor(sp.csr_array(within)).solve
-    right = -below[:, ~unknown] @ Y[~unknown]
-    Y[unknown] = np.column_stack([solve(column) for column in right.T])
-    return Y
+    right = -below[:, ~unknown] @ values[~unknown]
+    values[unknown] = np.column_stack([solve(column) for column in right.T])
+    return values
 
 
 def isomap_form(pencil: Pencil, n_components: int) -> Array:
@@ -97,6 +97,7 @@ def isomap_form(pencil: Pencil, n_components: int) -> Array:
     return np.asarray((vectors * (values[-1] - lifted)) @ vectors.T - values[-1] / len(values))
 
 
+@takes_graph
 def semisupervised_lle(graph: NeighborGraph, Y: ArrayLike) -> Array:
     """Locally linear embedding with some coordinates known, by the form :math:`(I - M)^T (I - M)`.
 
@@ -130,7 +131,7 @@ def semisupervised_lle(graph: NeighborGraph, Y: ArrayLike) -> Array:
     return transduce(pencil.mass_matrix - pencil.weights, Y)
 
 
-@checks_keywords
+@takes_graph
 def semisupervised_isomap(graph: NeighborGraph, Y: ArrayLike, n_components: int = 2) -> Array:
     """Isomap with some coordinates known, by a form that vanishes on what Isomap returns.
 
