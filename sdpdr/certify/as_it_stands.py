@@ -78,6 +78,33 @@ def misses(
     return found
 
 
+def are_dual_feasible(program: FlatProgram, z: Mapping[int, Fraction]) -> bool:
+    """Whether multipliers of equations and cones satisfy every condition on them exactly.
+
+    Cones are to be their own duals, and the numbers of the program exact.
+
+    Examples
+    --------
+    >>> from sdpdr.certify.flat import Piece, build
+    >>> half_line = Piece(NONNEGATIVE, 1, sp.csr_array([[-3.0]]), np.zeros(1))
+    >>> program = build(np.ones(1), sp.csr_array((0, 1)), np.zeros(0), [half_line])
+    >>> [are_dual_feasible(program, {0: Fraction(1, k)}) for k in (3, 4)]
+    [True, False]
+    """
+    if not program.around.is_exact or any(_Point(z).rests(program.dual_equations, -program.c)):
+        return False
+    for kind, size, rows, _ in program.parts:
+        own = [z[program.f.size + row] for row in rows.tolist()]
+        if kind == SEMIDEFINITE:
+            # Multipliers off the diagonal are those of both triangles.
+            triangle = zip(own, *upper_triangle(int(size)), strict=True)
+            own = [v / (1 + int(i != j)) for v, i, j in triangle]
+        is_own_dual = kind in (NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE)
+        if not is_own_dual or _missed(kind, size, own) is not None:
+            return False
+    return True
+
+
 def cost(c: Array, x: Mapping[int, Fraction], offset: float = 0.0) -> float:
     """The objective at a point, rounded up where it is no double.
 

@@ -17,8 +17,6 @@ from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.certify import as_it_stands, certify
 from sdpdr.certify.answer import Proved, is_nothing, is_small
-from sdpdr.certify.dual import dual_program
-from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.standard import as_written
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.model import Model
@@ -329,14 +327,12 @@ def _exact_bound(sdp: SDP, duals: Mapping[str, Array]) -> float | None:
     Where no multipliers have a margin to the cone, none near these can be verified in doubles.
     """
     form = as_written(sdp)
-    try:
-        dual, units = dual_program(form.flat)
-    except UnprovedError:
+    flat, z = form.flat, form.answer(Point({}, duals)).z
+    given = dict(enumerate(as_it_stands.fractions_of(z)))
+    if not as_it_stands.are_dual_feasible(flat, given):
         return None
-    given = dict(enumerate(as_it_stands.fractions_of(form.answer(Point({}, duals)).z / units)))
-    if as_it_stands.misses(dual, given):
-        return None
-    return sdp.report(-as_it_stands.cost(dual.c, given, -form.flat.offset)) + 0.0  # not minus zero
+    right = np.concatenate([flat.f, flat.b])
+    return sdp.report(-as_it_stands.cost(right, given, -flat.offset)) + 0.0  # not minus zero
 
 
 def _trouble(sdp: SDP, duals: Mapping[str, Array]) -> str:
