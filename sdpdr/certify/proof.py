@@ -18,13 +18,12 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, largest, row_of_each
 from sdpdr.certify.cones import Cone
-from sdpdr.certify.dual import dual_program
 from sdpdr.certify.equations import Equations, UnprovedError
-from sdpdr.certify.flat import FlatProgram
+from sdpdr.certify.flat import SEMIDEFINITE, FlatProgram
 from sdpdr.certify.knowledge import BOUND, VALUE
 from sdpdr.certify.products import below, exact_residual
 from sdpdr.certify.rounding import TINY, inner, residual
-from sdpdr.certify.stretched import Stretched
+from sdpdr.certify.stretched import Own, Stretched
 from sdpdr.certify.symmetric_cones import Nonnegative, Semidefinite
 
 # Share by which a box is larger than another one.
@@ -71,8 +70,8 @@ class Statement:
         Whether all of that lies in them.
     itself : callable
         What the cones see of y, without rounding where it is a double.
-    stretched : callable
-        The largest cost next to y, in the metric of its own matrices.
+    matrices : callable
+        The matrices that consist of entries of y.
     """
 
     side: str
@@ -86,7 +85,7 @@ class Statement:
     box: Callable[[Array, Array], Box]
     contain: Callable[[Array, Array], bool]
     itself: Callable[[Array], Box]
-    stretched: Callable[[Array], float]
+    matrices: Callable[[], list[Own]]
 
     @cached_property
     def _equations(self) -> Equations:
@@ -120,7 +119,7 @@ class Statement:
             return found
         if in_box or strictly:
             raise UnprovedError(f"the box around {self._what} leaves the cone")
-        return self._proved(self.stretched(y), y)
+        return self._proved(Stretched(self, y).value(), y)
 
     def _in_box(self, y: Array, radius: Array, *, strictly: bool) -> Proved | None:
         """What is proved if the cones hold a box; inside of them, where that is asked for."""
@@ -214,6 +213,12 @@ def value_proof(program: FlatProgram, s: Array) -> Statement:
         scale = 1.0 / program.each(_sizes, s)
         terms = np.square(A.data) * scale[row_of_each(A)]
         D = 1.0 / np.maximum(np.bincount(A.indices, terms, program.c.size), 1e-100)
+
+    def matrices() -> list[Own]:
+        parts = (part for part in program.parts if part.kind == SEMIDEFINITE)
+        some = ((part, program.own(part)) for part in parts)
+        return [Own.of(part, columns) for part, columns in some if columns is not None]
+
     # Entries that no cone sees move as the freest of the others do.
     D = np.minimum(D, np.max(D, where=D < 1e99, initial=1e-99))
     return Statement(
@@ -228,7 +233,7 @@ def value_proof(program: FlatProgram, s: Array) -> Statement:
         box=lambda x, radius: residual(program.b, A, x, radius, around.A),
         contain=program.contain,
         itself=lambda x: exact_residual(program.b, A, x),
-        stretched=lambda x: Stretched(program, x, np.sqrt(D)).value(),
+        matrices=matrices,
     )
 
 
@@ -246,9 +251,9 @@ def bound_proof(program: FlatProgram, z: Array) -> Statement:
     D = np.concatenate([free, program.each(lambda cone, v: _sizes(cone, v, dual=True), z[m:])])
     radii, radii_of_cost = _radii_of_dual(program)
 
-    def stretched(y: Array) -> float:
-        dual, units = dual_program(program)
-        return Stretched(dual, y / units, np.sqrt(D) / units).value()
+    def matrices() -> list[Own]:
+        parts = (part for part in program.parts if part.kind == SEMIDEFINITE)
+        return [Own.of(part, m + part.rows, off=2.0) for part in parts]
 
     return Statement(
         side=BOUND,
@@ -262,7 +267,7 @@ def bound_proof(program: FlatProgram, z: Array) -> Statement:
         box=lambda y, radius: (y[m:], radius[m:]),
         contain=program.dual_contain,
         itself=lambda y: (y[m:], np.zeros(y.size - m)),
-        stretched=stretched,
+        matrices=matrices,
     )
 
 

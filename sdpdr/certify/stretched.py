@@ -1,29 +1,33 @@
-r"""Values next to points whose eigenvalues are of very different sizes.
+r"""Proofs next to points, or multipliers, whose eigenvalues are of very different sizes.
 
 A box around :math:`X = L L^T`, entry by entry, leaves the cone where the smallest eigenvalue is
 small beside the rounding of the largest entries. In the metric of X itself nothing is small: with
 
-.. math::  x + U w, \qquad U w = L W L^T \text{ on each matrix that is a variable},
+.. math::  y + U w, \qquad U w = L W L^T \text{ on each matrix that consists of unknowns},
 
-the equations :math:`(E U) w = f - E x` have an exact solution of some size, and the matrix stays
+the equations :math:`(E U) w = f - E y` have an exact solution of some size, and the matrix stays
 positive definite while :math:`|W|_F \le 1/2` and :math:`X - L L^T / 2 \succ 0`.
 """
 
 from __future__ import annotations
 
 from functools import reduce
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, scaled
 from sdpdr.certify.equations import Equations, UnprovedError
-from sdpdr.certify.flat import SEMIDEFINITE, FlatProgram, Part
+from sdpdr.certify.flat import Part
 from sdpdr.certify.products import added, congruence
 from sdpdr.certify.rounding import UP, are_positive_definite, inner, longest_row, residual
 from sdpdr.certify.symmetric_cones import Semidefinite
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import upper_triangle
+
+if TYPE_CHECKING:
+    from sdpdr.certify.proof import Statement
 
 # Numbers of one matrix up to which a dense map between them is formed: 8 MB.
 _DENSE_NUMBERS = 1000
@@ -31,16 +35,44 @@ _DENSE_NUMBERS = 1000
 _NOTHING = 1e-60
 
 
+class Own(NamedTuple):
+    """A matrix that consists of unknowns.
+
+    Attributes
+    ----------
+    order : int
+    rows : array of int
+        Where it is among all cones.
+    columns : array of int
+        The unknowns of its triangle, which are the entries times some weights.
+    weights : array
+        Powers of two.
+    """
+
+    order: int
+    rows: Index
+    columns: Index
+    weights: Array
+
+    @classmethod
+    def of(cls, part: Part, columns: Index, *, off: float = 1.0) -> Own:
+        """That of a cone, where unknowns off the diagonal are ``off`` times the entries."""
+        i, j = upper_triangle(int(part.size))
+        return cls(int(part.size), part.rows, columns, np.where(i == j, 1.0, off))
+
+    def matrix(self, y: Array) -> Array:
+        """The matrix at a point."""
+        return Semidefinite(1, self.order).matrices((y[self.columns] / self.weights)[None])[0]
+
+
 class Stretched:
-    """The program in unknowns w around a point.
+    """What proves one side of a program in unknowns w around a point.
 
     Parameters
     ----------
-    program : FlatProgram
-    x : array of shape (n,)
-        Inside of all matrices that are variables.
-    sizes : array of shape (n,)
-        Sizes of steps of all other variables.
+    statement : Statement
+    y : array
+        Inside of all matrices that are unknowns.
 
     Raises
     ------
@@ -48,24 +80,22 @@ class Stretched:
         If there is no such matrix, or it is not inside.
     """
 
-    def __init__(self, program: FlatProgram, x: Array, sizes: Array) -> None:
-        self._program, self._x = program, x
-        self._own = list[tuple[Part, Index]]()
-        taken = np.zeros(x.size, dtype=bool)
-        for part in program.parts:
-            is_small = part.kind == SEMIDEFINITE and part.rows.size <= _DENSE_NUMBERS
-            columns = program.own(part) if is_small else None
-            # Matrices that share variables do not move by themselves.
-            if columns is not None and not np.any(taken[columns]):
-                self._own.append((part, columns))
-                taken[columns] = True
+    def __init__(self, statement: Statement, y: Array) -> None:
+        self._statement, self._y = statement, y
+        self._own = list[Own]()
+        taken = np.zeros(y.size, dtype=bool)
+        for own in statement.matrices():
+            # Matrices that share unknowns do not move by themselves.
+            if own.columns.size <= _DENSE_NUMBERS and not np.any(taken[own.columns]):
+                self._own.append(own)
+                taken[own.columns] = True
         if not self._own:
             raise UnprovedError("no matrix is a variable of a size that suits")
         blocks, self._factors = list[tuple[Index, sp.csr_array]](), list[Array]()
         radii = list[sp.csr_array | None]()
-        for part, columns in self._own:
+        for own in self._own:
             try:
-                L = np.linalg.cholesky(_matrix(part, x[columns]))
+                L = np.linalg.cholesky(own.matrix(y))
             except np.linalg.LinAlgError:
                 raise UnprovedError("the point is not inside") from None
             # What would underflow in products is nothing beside the rest.
@@ -74,39 +104,42 @@ class Stretched:
                 U, around = congruence(sp.csr_array(L))
             except ArithmeticError as why:
                 raise UnprovedError(str(why)) from None
-            blocks.append((columns, U))
-            radii.append(around)
+            blocks.append((own.columns, scaled(U, own.weights)))
+            radii.append(None if around is None else scaled(around, own.weights))
             self._factors.append(np.asarray(L, dtype=np.float64))
         rest = np.flatnonzero(~taken)
-        blocks.append((rest, sp.csr_array(sp.diags_array(sizes[rest]))))
-        self._U, self._around = _placed(blocks, radii, x.size)
+        sizes = np.sqrt(statement.squares[rest])
+        blocks.append((rest, sp.csr_array(sp.diags_array(sizes))))
+        self._U, self._around = _placed(blocks, radii, y.size)
 
     def value(self) -> float:
-        """The largest objective of the exact point.
+        """The largest cost of the exact point.
 
         Raises
         ------
         UnprovedError
         """
-        program, x, U = self._program, self._x, self._U
-        E, around = self._product(program.E, program.around.E)
-        missed, radius = residual(program.f, program.E, x, 0.0, program.around.E)
-        data = added(around, _last_column(radius, x.size))
-        w, far = Equations(E, missed, np.ones(x.size), data).near(np.zeros(x.size))
+        given, y, U = self._statement, self._y, self._U
+        E, around = self._product(given.E, given.radii)
+        missed, radius = residual(given.f, given.E, y, 0.0, given.radii)
+        data = added(around, _last_column(radius, y.size))
+        w, far = Equations(E, missed, np.ones(y.size), data).near(np.zeros(y.size))
         reach = UP * (np.abs(w) + far)
         if not self._stay_inside(reach):
             raise UnprovedError("an exact solution lies too far from the point")
         size = abs(U) if self._around is None else sp.csr_array(abs(U) + self._around)
-        reach = (1.0 + gamma(x.size + 3)) * reach  # sums below have no more terms than this
-        slack, box = residual(program.b, program.A, x, UP * (size @ reach), program.around.A)
-        for (part, _), _L in zip(self._own, self._factors, strict=True):
+        reach = (1.0 + gamma(y.size + 3)) * reach  # sums below have no more terms than this
+        middle, box = (part.copy() for part in given.box(y, UP * (size @ reach)))
+        for own in self._own:
             # Proved already: the tip is what a box of no size may hold.
-            slack[part.rows], box[part.rows] = 0.0, 0.0
-        if not program.contain(slack, box):
+            middle[own.rows], box[own.rows] = 0.0, 0.0
+        if not given.contain(middle, box):
             raise UnprovedError("the box around the point leaves the cone")
-        cost = abs(program.c @ U) + gamma(longest_row(sp.csr_array(U.T))) * (abs(program.c) @ size)
-        cost = cost + program.around.cost @ size if program.around.c is not None else cost
-        at, more = inner(program.c, x, 0.0, program.around.cost)[1], UP * float(cost @ reach)
+        cost = abs(given.cost @ U) + gamma(longest_row(sp.csr_array(U.T))) * (
+            abs(given.cost) @ size
+        )
+        cost = cost + np.broadcast_to(given.radii_of_cost, y.shape) @ size
+        at, more = inner(given.cost, y, 0.0, given.radii_of_cost)[1], UP * float(cost @ reach)
         return at + more + 4.0 * UNIT * (abs(at) + more)
 
     def _product(
@@ -124,15 +157,15 @@ class Stretched:
         return sp.csr_array(E @ U), sp.csr_array(sp.hstack([radii, nothing]))
 
     def _stay_inside(self, reach: Array) -> bool:
-        """Whether all matrices that are variables stay positive definite."""
-        for (part, columns), L in zip(self._own, self._factors, strict=True):
-            i, j = upper_triangle(int(part.size))
-            weight = np.where(i == j, 1.0, 2.0)
-            if not UP * np.sqrt(float(weight @ reach[columns] ** 2)) <= 0.5:
+        """Whether all matrices that are unknowns stay positive definite."""
+        for own, L in zip(self._own, self._factors, strict=True):
+            i, j = upper_triangle(own.order)
+            both = np.where(i == j, 1.0, 2.0)
+            if not UP * np.sqrt(float(both @ reach[own.columns] ** 2)) <= 0.5:
                 return False
-            left, blur = _half(_matrix(part, self._x[columns]), L)
+            left, blur = _half(own.matrix(self._y), L)
             if self._around is not None:
-                blur = blur + _matrix(part, 1.01 * (self._around @ reach)[columns])
+                blur = blur + own.matrix(1.01 * (self._around @ reach))
             if not are_positive_definite(left[None], UP * blur[None]):
                 return False
         return True
@@ -141,10 +174,6 @@ class Stretched:
 def _half(X: Array, L: Array) -> tuple[Array, Array]:
     """What half of L L^T leaves of X, which has about that size, and how it is rounded."""
     return X - 0.5 * (L @ L.T), float(gamma(L.shape[0] + 4)) * (np.abs(L) @ np.abs(L).T)
-
-
-def _matrix(part: Part, triangle: Array) -> Array:
-    return Semidefinite(1, int(part.size)).matrices(triangle[None])[0]
 
 
 def _placed(

@@ -10,13 +10,10 @@ import pytest
 import scipy.sparse as sp
 
 import sdpdr
-from sdpdr.certify.dual import dual_program
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.flat import NONNEGATIVE, SEMIDEFINITE, Around, Piece, build
-from sdpdr.certify.proof import value_proof
-from sdpdr.certify.standard import standard
+from sdpdr.certify.proof import bound_proof, value_proof
 from sdpdr.certify.stretched import Stretched, _half
-from sdpdr.solvers.flat import ask_clarabel
 from sdpdr.testing import planted
 
 from ..truth.exact import fractions
@@ -55,15 +52,17 @@ def program_at(X, *, entry=-1.0, radius=0.0, slack=1.0, more=0):
     return build(cost, sp.csr_array(E), f, pieces, around=around), x
 
 
-def sizes_of(program):
-    return np.ones(program.c.size)
+def stretched(program, x):
+    """The metric of a point, beside unknowns in units of one."""
+    proof = value_proof(program, np.ones(program.b.size))
+    return Stretched(replace(proof, squares=np.ones(x.size)), x)
 
 
 @pytest.mark.parametrize("least", [1.0, 1e-9, 1e-13])
 def test_a_value_is_proved_however_thin_the_matrix_is(least):
     X = thin_matrix(least)
     program, x = program_at(X)
-    found = Stretched(program, x, sizes_of(program)).value()
+    found = stretched(program, x).value()
     trace = sum(Fraction(float(v)) for v in x[DIAGONAL])
     assert Fraction(found) >= trace - Fraction(1, 10**12)
     assert found == pytest.approx(np.trace(X), rel=1e-9)
@@ -83,7 +82,7 @@ def test_the_exact_point_costs_no_more_where_equations_are_missed():
     X = thin_matrix(1e-3)
     program, x = program_at(X)
     moved = x + 1e-9 * np.random.default_rng(3).normal(size=x.size)
-    found = Stretched(program, moved, sizes_of(program)).value()
+    found = stretched(program, moved).value()
     E, f = program.E.toarray(), program.f
     exact = moved + np.linalg.pinv(E) @ (f - E @ moved)
     assert found >= float(program.c @ exact) - 1e-15
@@ -101,19 +100,19 @@ def test_the_exact_point_costs_no_more_where_equations_are_missed():
 def test_what_is_not_shown_is_refused(change, words):
     program, x = program_at(thin_matrix(1e-6), **change)
     with pytest.raises(UnprovedError, match=words):
-        Stretched(program, x, sizes_of(program)).value()
+        stretched(program, x).value()
 
 
 def test_matrices_with_an_eigenvalue_below_zero_are_refused():
     program, x = program_at(thin_matrix(-1e-9))
     with pytest.raises(UnprovedError, match="not inside"):
-        Stretched(program, x, sizes_of(program))
+        stretched(program, x)
 
 
 def test_points_from_which_no_exact_one_is_near_are_refused():
     program, x = program_at(thin_matrix(1e-6))
     with pytest.raises(UnprovedError, match="too far"):
-        Stretched(program, x + 50.0 * np.eye(ORDER)[ROW, COLUMN], sizes_of(program)).value()
+        stretched(program, x + 50.0 * np.eye(ORDER)[ROW, COLUMN]).value()
 
 
 def test_matrices_whose_slack_is_a_sum_are_not_variables():
@@ -126,32 +125,32 @@ def test_matrices_whose_slack_is_a_sum_are_not_variables():
     ]
     other = build(program.c, program.E, program.f, both)
     with pytest.raises(UnprovedError, match="no matrix"):
-        Stretched(other, x, sizes_of(other))
+        stretched(other, x)
 
 
 def test_radii_of_equations_are_accounted_for():
     X = thin_matrix(1e-6)
     exact, x = program_at(X)
     vague, _ = program_at(X, radius=1e-10)
-    one, other = (Stretched(p, x, sizes_of(p)).value() for p in (exact, vague))
+    one, other = (stretched(p, x).value() for p in (exact, vague))
     # Right sides may be off by so much that the point costs this much more.
     assert other > one + 1e-11
     far, _ = program_at(X, radius=10.0)
     with pytest.raises(UnprovedError):
-        Stretched(far, x, sizes_of(far)).value()
+        stretched(far, x).value()
 
 
 def test_radii_of_the_metric_and_of_costs_add_to_the_value():
     """As if each were much larger than it is: next to a point that misses its equations."""
     program, x = program_at(thin_matrix(0.5))
     moved = x + 1e-3 * np.random.default_rng(3).normal(size=x.size)
-    found = Stretched(program, moved, sizes_of(program))
+    found = stretched(program, moved)
     value, metric = found.value(), found._around
     found._around = sp.csr_array(1e-3 * abs(found._U))
     assert 1e-8 < found.value() - value < 1e-3
     found._around = metric
     vague = replace(program, around=Around(c=np.full(x.size, 1e-6)))
-    costly = Stretched(vague, moved, sizes_of(vague)).value()
+    costly = stretched(vague, moved).value()
     assert costly >= value + 1e-6 * np.sum(np.abs(moved))
     assert costly <= value + 2e-6 * np.sum(np.abs(moved)) + 1e-6
 
@@ -159,7 +158,7 @@ def test_radii_of_the_metric_and_of_costs_add_to_the_value():
 def test_matrices_stay_inside_up_to_half_of_their_own_size():
     """In the metric of the point, where an entry off the diagonal stands for two."""
     program, x = program_at(np.eye(ORDER))
-    found = Stretched(program, x, sizes_of(program))
+    found = stretched(program, x)
     for place, is_off in enumerate(ROW != COLUMN):
         most = 0.5 / np.sqrt(2.0 if is_off else 1.0)
         for share, stays in ((0.99, True), (1.01, False)):
@@ -183,7 +182,7 @@ def test_rounding_of_half_of_a_matrix_is_known(order):
 
 def test_rounding_of_the_metric_is_known():
     program, x = program_at(thin_matrix(1e-6))
-    found = Stretched(program, x, sizes_of(program))
+    found = stretched(program, x)
     L = [[Fraction(float(v)) for v in row] for row in found._factors[0]]
     U, around = found._U.toarray(), found._around.toarray()
     is_rounded = False
@@ -211,14 +210,21 @@ def test_rounding_of_the_metric_is_known():
     assert np.all(far >= abs(E) @ fractions(around))
 
 
-@pytest.mark.parametrize("kind", ["one-matrix", "mixed", "inequalities"])
-def test_the_dual_of_a_program_has_its_optimum(kind):
-    flat = standard(planted(kind, 0).sdp).flat
-    dual, units = dual_program(flat)
-    given, found = ask_clarabel(flat), ask_clarabel(dual)
-    value = float(flat.c @ given.x)
-    assert float(dual.c @ found.x) == pytest.approx(-value, rel=1e-5, abs=1e-6)
-    assert float(dual.c @ (given.z / units)) == pytest.approx(-value, rel=1e-5, abs=1e-6)
+@pytest.mark.parametrize("radius", [0.0, 1e-12])
+def test_multipliers_of_a_thin_matrix_prove_a_bound(radius):
+    """min <C, X>, tr X = 1: the least eigenvalue of C, where C - w I has one of about 1e-13."""
+    C = thin_matrix(1e-13)
+    c = np.where(ROW == COLUMN, 1.0, 2.0) * C[ROW, COLUMN]
+    trace, own = np.zeros((1, ROW.size)), sp.csr_array(-np.eye(ROW.size))
+    trace[0, DIAGONAL] = 1.0
+    around = Around(c=np.full(c.size, radius)) if radius else Around()
+    cone = Piece(SEMIDEFINITE, ORDER, own, np.zeros(ROW.size))
+    program = build(c, sp.csr_array(trace), np.ones(1), [cone], around=around)
+    w = -2e-14 - 100.0 * radius
+    z = np.append(-w, c - w * trace[0])
+    found = -Stretched(bound_proof(program, z), z).value()
+    assert found <= np.linalg.eigvalsh(C)[0] - radius
+    assert radius or found == pytest.approx(w, rel=1e-1)
 
 
 @pytest.mark.parametrize("one", [("primal-degenerate", 1015), ("inequalities", 1024)])
