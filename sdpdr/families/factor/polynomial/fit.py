@@ -64,7 +64,15 @@ class Misfit:
         self.low = 0.0 if nonnegative else -np.inf
         self.i, self.j = np.nonzero(~np.isnan(V))
 
-    def descend(self, W: Array, H: Array, coefficients: Array, only_left: bool = False) -> Fit:
+    def descend(
+        self,
+        W: Array,
+        H: Array,
+        coefficients: Array,
+        *,
+        only_left: bool = False,
+        tol: float = _EXACT,
+    ) -> Fit:
         """The best fit near given factors, by the method of Levenberg and Marquardt."""
         k, n = W.shape[1], W.size + H.size
         whole = np.concatenate([W.ravel(), H.ravel(), coefficients[1:]])
@@ -93,7 +101,7 @@ class Misfit:
             best = x.copy()  # slopes are needed at the first point and at every better one
             return self._slopes(*split(x))[:, free]
 
-        options = dict.fromkeys(("xtol", "ftol", "gtol"), _EXACT)
+        options = dict.fromkeys(("xtol", "ftol", "gtol"), tol)
         with suppress(TimeUpError):
             best = so.least_squares(residuals, best, slopes, (self.low, np.inf), **options).x
         return self.at(*split(np.maximum(best, self.low)))
@@ -139,7 +147,7 @@ def fitted_rows(V: Array, H: Array, coefficients: Array, nonnegative: bool) -> A
         theta = inverse_image(v[None, e], coefficients, nonnegative)
         start = so.lsq_linear(H[e], np.maximum(v[e], low) if theta is None else theta[0]).x
         squares = Misfit(v[None, e], nonnegative)
-        w[:] = squares.descend(start[None], H[e], coefficients, only_left=True).W[0]
+        w[:] = squares.descend(start[None], H[e], coefficients, only_left=True, tol=1e-8).W[0]
     return found
 
 
@@ -167,7 +175,8 @@ def misfit_bound(
         sizes = np.linalg.svd(a[:, None] * image * b, compute_uv=False)
         tails.append(float(np.sum(sizes[n_components:] ** 2)))
     beyond = float(np.sum(np.minimum(V, 0.0) ** 2)) if nonnegative else 0.0
-    return max(0.0, np.sqrt(beyond + max(tails)) - NEGLIGIBLE * float(np.linalg.norm(V)))
+    bound = float(np.sqrt(beyond + max(tails)))
+    return max(0.0, bound - NEGLIGIBLE * float(np.linalg.norm(V)))
 
 
 def inverse_image(V: Array, coefficients: Array, nonnegative: bool = True) -> Array | None:
