@@ -236,16 +236,16 @@ class NeighborGraph:
             parts,
         )
 
-    def lengths(self, places: Array) -> Array:
+    def lengths(self, positions: Array) -> Array:
         """PLAIN lengths of the edges, shape (m,), for coordinates of the nodes, shape (n, r)."""
         i, j = self.edges.T
-        return np.linalg.norm(places[i] - places[j], axis=1)
+        return np.linalg.norm(positions[i] - positions[j], axis=1)
 
     def of_samples(self, values: Array) -> Array:
         """Map values of the nodes, or rows of them, to the samples; nan where dropped."""
         found = np.full((self.index.size, *values.shape[1:]), np.nan)
-        placed = self.index >= 0
-        found[placed] = values[self.index[placed]]
+        has_node = self.index >= 0
+        found[has_node] = values[self.index[has_node]]
         return found
 
     @property
@@ -265,10 +265,10 @@ class NeighborGraph:
         """
         nodes = validate.numbers("nodes", nodes, self.n, "nodes", distinct=True)
         # One entry more than there are nodes, so that index -1 finds -1 at the end.
-        place = np.full(self.n + 1, -1)
-        place[nodes] = np.arange(len(nodes))
-        kept = (place[self.edges] >= 0).all(axis=1)
-        edges, position = sorted_pairs(place[self.edges[kept]])
+        renumbered = np.full(self.n + 1, -1)
+        renumbered[nodes] = np.arange(len(nodes))
+        kept = (renumbered[self.edges] >= 0).all(axis=1)
+        edges, position = sorted_pairs(renumbered[self.edges[kept]])
         sqdist = np.empty(len(edges))
         sqdist[position] = self.sqdist[kept]
         return NeighborGraph(
@@ -276,7 +276,7 @@ class NeighborGraph:
             edges=edges,
             sqdist=sqdist,
             counts=self.counts[nodes],
-            index=place[self.index],
+            index=renumbered[self.index],
             provenance=self.provenance.take(nodes),
         )
 
@@ -347,7 +347,7 @@ def _checked_edges(n: int, edges: ArrayLike) -> Index:
     _refuse(
         (i > j) | ~np.append(True, ahead),
         array,
-        "is not in its place: edges must be (i, j) with i < j, sorted and distinct. "
+        "is out of order: edges must be (i, j) with i < j, sorted and distinct. "
         "graphs.from_edges does that for you",
     )
     return array

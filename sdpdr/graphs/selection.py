@@ -63,9 +63,9 @@ class ChoiceOfK:
         head = f"{'k':>4}" + "".join(f"{name:>16}" for name in self.scores)
         rows = [
             f"{k:>4}"
-            + "".join(f"{column[place]:>16.6g}" for column in self.scores.values())
+            + "".join(f"{column[row]:>16.6g}" for column in self.scores.values())
             + ("   <- chosen" if k == self.n_neighbors else "")
-            for place, k in enumerate(self.k)
+            for row, k in enumerate(self.k)
         ]
         return "\n".join([head, *rows, self.reason])
 

@@ -67,13 +67,13 @@ def routing_weights(
     plain = np.sqrt(graph.sqdist)
     lengths = short_indices(graph.adjacency(plain))
     # Both entries of an edge hold its number, from one.
-    place = graph.adjacency(np.arange(1.0, graph.m + 1.0)).astype(np.intp)
+    edge_number = graph.adjacency(np.arange(1.0, graph.m + 1.0)).astype(np.intp)
     total = np.zeros(graph.m)
     for source in nodes:
         distance, before = dijkstra(lengths, indices=int(source), return_predecessors=True)
         carried = _carried(before, distance * weight)
         joined = np.flatnonzero(before >= 0)
-        edge = np.asarray(place[joined, before[joined]]).ravel() - 1
+        edge = np.asarray(edge_number[joined, before[joined]]).ravel() - 1
         total += np.bincount(edge, carried[joined], minlength=graph.m)
     return np.asarray(total / plain / len(nodes))
 

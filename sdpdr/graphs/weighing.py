@@ -121,9 +121,9 @@ def reconstruction_weights(
         raise DataError(f"nodes without neighbours cannot be reconstructed: {alone}.")
     pattern = _followed(graph) if directed else graph.adjacency(np.sqrt(graph.sqdist))
     weights = pattern.copy()
-    for nodes, places in _by_degree(pattern):
-        local = _local_gram(graph, pattern, nodes, places)
-        weights.data[places] = best_weights(local, iterations)
+    for nodes, entries in _by_degree(pattern):
+        local = _local_gram(graph, pattern, nodes, entries)
+        weights.data[entries] = best_weights(local, iterations)
     return weights
 
 
@@ -151,15 +151,15 @@ def _by_degree(pattern: csr_array) -> Iterator[tuple[Index, Index]]:
             yield batch, starts[batch][:, None] + np.arange(k)
 
 
-def _local_gram(graph: NeighborGraph, pattern: csr_array, nodes: Index, places: Index) -> Array:
+def _local_gram(graph: NeighborGraph, pattern: csr_array, nodes: Index, entries: Index) -> Array:
     """Inner products of the neighbours of each node, seen from it; shape (p, k, k)."""
-    near = pattern.indices[places]
+    near = pattern.indices[entries]
     space = graph.provenance.space
-    to_node = np.square(pattern.data[places])
+    to_node = np.square(pattern.data[entries])
     if space is not None:
         between = space.sqdist(near[:, :, None], near[:, None, :])
         return np.asarray(to_node[:, :, None] + to_node[:, None, :] - between) / 2.0
-    between = np.square(_local_paths(pattern, nodes, places))
+    between = np.square(_local_paths(pattern, nodes, entries))
     gram = (to_node[:, :, None] + to_node[:, None, :] - between) / 2.0
     # Path lengths need not be distances of points; a shift makes the matrix PSD.
     low = np.minimum(np.linalg.eigvalsh(gram)[:, 0], 0.0)
@@ -181,9 +181,9 @@ def best_weights(local: Array, iterations: int = 4) -> Array:
     return np.asarray(weights[:, :, 0])
 
 
-def _local_paths(pattern: csr_array, nodes: Index, places: Index) -> Array:
+def _local_paths(pattern: csr_array, nodes: Index, entries: Index) -> Array:
     """Shortest paths between the neighbours of each node, within its neighbourhood."""
-    near, k = pattern.indices[places], places.shape[1]
+    near, k = pattern.indices[entries], entries.shape[1]
     ends = (
         np.broadcast_to(near[:, :, None], (*near.shape, k)),
         np.broadcast_to(near[:, None, :], (len(near), k, k)),
@@ -191,7 +191,7 @@ def _local_paths(pattern: csr_array, nodes: Index, places: Index) -> Array:
     known = pattern[ends[0].ravel(), ends[1].ravel()].reshape(ends[0].shape)
     paths = np.asarray(np.where(known > 0.0, known, np.inf))
     paths[:, np.arange(k), np.arange(k)] = 0.0
-    through = pattern.data[places]
+    through = pattern.data[entries]
     paths = np.minimum(paths, through[:, :, None] + through[:, None, :])
     for via in range(k):
         paths = np.minimum(paths, paths[:, :, via, None] + paths[:, None, via, :])

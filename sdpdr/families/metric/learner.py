@@ -126,15 +126,15 @@ class MetricLearner(Transformer):
         if missing:
             return f"There are no {missing[0]} pairs to compare the others with."
         now, before = (self._spread(C) for C in (self.components_, np.eye(self.n_features_in_)))
-        said = (
+        comparison = (
             f"Similar pairs are {now:.2g} times as far apart as dissimilar ones ({before:.2g} in "
             "the data): "
         )
         if max(now, before) < _ROUNDING:
             return "Similar pairs coincide in the data already, so there is nothing to improve."
         if now < before:
-            return f"{said}improved."
-        return f"{said}not improved. Scale the columns, or pass more pairs."
+            return f"{comparison}improved."
+        return f"{comparison}not improved. Scale the columns, or pass more pairs."
 
     def _spread(self, components: Array) -> float:
         """The root mean square distance of similar pairs, relative to that of dissimilar ones."""

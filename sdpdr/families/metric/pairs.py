@@ -257,8 +257,8 @@ def pairs_of_points(pairs: Any, y: ArrayLike) -> Pairs:
             f"{sorted(wrong, key=str)[0]!r}."
         )
     points = validate.points(array.reshape(-1, array.shape[2]), at_least=2)
-    points, place = np.unique(points, axis=0, return_inverse=True)
-    index = place.reshape(-1, 2)
+    points, inverse = np.unique(points, axis=0, return_inverse=True)
+    index = inverse.reshape(-1, 2)
     unlike = index[:, 0] != index[:, 1]  # others have distance zero under every metric
     return Pairs(points, index[unlike & (sign == 1)], index[unlike & (sign == -1)])
 

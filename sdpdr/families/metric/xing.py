@@ -38,7 +38,7 @@ from sdpdr.model.language import maximize, psd
 _EPS = float(np.finfo(float).eps)
 # Rounding of sums, in units of the last place times the square root of the number of columns. The
 # factor was checked against exact fractions on badly scaled programs.
-_PLACES = 8.0
+_UNITS = 8.0
 # Pairs factorized at a time. The time hardly depends on it between 1024 and 16384.
 _BLOCK = 4096
 
@@ -331,15 +331,15 @@ def whitened(pairs: Pairs, diagonal: bool, ridge: float) -> tuple[Whitened, str]
     units = np.hypot(np.linalg.norm(root, axis=0), np.linalg.norm(steps, axis=0))
     units[units == 0.0] = 1.0
     root, steps, points = root / units, steps / units, np.abs(pairs.points / units)
-    place = _PLACES * _EPS
-    rounding = place * np.sqrt(n)
+    unit = _UNITS * _EPS
+    rounding = unit * np.sqrt(n)
     degree = np.bincount(pairs.similar.ravel(), minlength=len(points))
     if diagonal:
         sizes, axes = np.linalg.norm(root, axis=0), np.eye(n)
-        coarse = place * np.sqrt(2.0 * degree @ np.square(points))
+        coarse = unit * np.sqrt(2.0 * degree @ np.square(points))
     else:
         _, sizes, rotation = np.linalg.svd(np.linalg.qr(root, mode="r"), full_matrices=False)
-        axes, coarse = rotation.T, place * np.sqrt(2.0 * degree @ np.square(points).sum(axis=1))
+        axes, coarse = rotation.T, unit * np.sqrt(2.0 * degree @ np.square(points).sum(axis=1))
         coarse = np.maximum(coarse, rounding)
     kept = sizes > coarse
     least = float(np.min(sizes, where=sizes > rounding, initial=np.inf))
@@ -351,7 +351,7 @@ def whitened(pairs: Pairs, diagonal: bool, ridge: float) -> tuple[Whitened, str]
     white = np.linalg.norm(inside / sizes, axis=1)
     of_sums = np.zeros(len(steps)) if diagonal else rounding * (lengths + white)
     i, j = pairs.dissimilar[differ].T
-    of_points = of_sums + place * np.linalg.norm(points[i] + points[j], axis=1)
+    of_points = of_sums + unit * np.linalg.norm(points[i] + points[j], axis=1)
     # A pair that lies mostly outside the axes could not be held apart within them.
     beyond = left > np.minimum(of_points, 0.5 * lengths)
     reason = _unattained(rest[beyond] / left[beyond, None], diagonal) if beyond.any() else ""

@@ -172,8 +172,8 @@ class KernelEigenmaps(Transformer):
 
 def _rank_value(kernel: Array, n_neighbors: int) -> Array:
     """The (k + 1)-th largest value of each row, the object itself counted."""
-    place = kernel.shape[1] - 1 - n_neighbors
-    return np.asarray(np.partition(kernel, place, axis=1)[:, place])
+    position = kernel.shape[1] - 1 - n_neighbors
+    return np.asarray(np.partition(kernel, position, axis=1)[:, position])
 
 
 def _kept(kernel: Array, of_rows: Array, of_columns: Array) -> sp.csr_array:

@@ -188,8 +188,8 @@ def _inverse(N: Any, shift: float, constant: Array) -> Callable[[Array], Array]:
 def _rayleigh_ritz(N: Any, vectors: Array) -> tuple[Array, Array]:
     """Eigenpairs within the span of vectors, the largest first."""
     basis = np.linalg.qr(vectors)[0]
-    values, turn = np.linalg.eigh(basis.T @ (N @ basis))
-    return values[::-1], np.asarray(basis @ turn[:, ::-1])
+    values, rotation = np.linalg.eigh(basis.T @ (N @ basis))
+    return values[::-1], np.asarray(basis @ rotation[:, ::-1])
 
 
 def _norm(matrix: Matrix) -> float:

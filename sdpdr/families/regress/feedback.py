@@ -216,14 +216,14 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             warnings.simplefilter("ignore", AddedEdgesWarning)
             warnings.simplefilter("ignore", FewPointsWarning)
             self.map_ = learned.fit(objects, labels)
-        places = learned.transform(objects)[:, 0]
+        response = learned.transform(objects)[:, 0]
         if self.by == "distance":
-            last = np.abs(places[:-1] - places[-1])
+            badness = np.abs(response[:-1] - response[-1])
         else:
-            ahead = places[labels == _RELEVANT].mean() - places[labels == _IRRELEVANT].mean()
-            last = -np.sign(ahead) * places[:-1]
+            gain = response[labels == _RELEVANT].mean() - response[labels == _IRRELEVANT].mean()
+            badness = -np.sign(gain) * response[:-1]
         # Ties by distance, so that the order is deterministic.
-        ranked = pool[np.lexsort((self._apart[pool], last))]
+        ranked = pool[np.lexsort((self._apart[pool], badness))]
         self.ranking_ = np.concatenate([ranked, self.ranking_[~np.isin(self.ranking_, pool)]])
 
     def _check_asked(self) -> None:

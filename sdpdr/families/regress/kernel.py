@@ -57,10 +57,10 @@ class KernelMapping:
         """Values at the samples, shape (n, d)."""
         return self.responses + self.intercept - self.delta * self.coef
 
-    def turned(self, turn: Array) -> KernelMapping:
+    def rotated(self, rotation: Array) -> KernelMapping:
         """The map fitted to the responses times a matrix."""
         names = ("coef", "intercept", "responses")
-        return replace(self, **{name: getattr(self, name) @ turn for name in names})
+        return replace(self, **{name: getattr(self, name) @ rotation for name in names})
 
     def leave_one_out(self) -> Array:
         """Residuals at every sample of the function fitted to all others, with b kept; (n, d)."""
@@ -177,10 +177,10 @@ def choose_kernel(
     for gamma in gammas:
         spectrum, vectors = np.linalg.eigh(make(gamma))
         spectrum = np.maximum(spectrum, 0.0)
-        turned, squares = vectors.T @ (Y - Y.mean(axis=0)), vectors**2
+        projected, squares = vectors.T @ (Y - Y.mean(axis=0)), vectors**2
         for delta in _grid(spectrum[-1]):
             inverse = 1.0 / (spectrum + delta)
-            missed = vectors @ (inverse[:, None] * turned) / (squares @ inverse)[:, None]
+            missed = vectors @ (inverse[:, None] * projected) / (squares @ inverse)[:, None]
             error = float(np.sqrt(np.mean(np.square(missed))))
             tried.append((float(gamma), float(delta), error))
     return KernelChoice(*min(tried, key=lambda row: row[2]), tuple(tried))

@@ -222,8 +222,8 @@ class PencilLearner(Transformer):
         Y, values = graph_embedding(pencil, default_dimension(y, pencil) if labelled else d)
         mapping, fitted = self._fit_map(X, Y, pencil.totals)
         if labelled:
-            values, turn = by_separation(pencil, Y, fitted)
-            mapping, Y = mapping.turned(turn[:, :d]), Y @ turn[:, :d]
+            values, rotation = by_separation(pencil, Y, fitted)
+            mapping, Y = mapping.rotated(rotation[:, :d]), Y @ rotation[:, :d]
         self.eigenvalues_ = values[:d]
         return mapping, Y
 
@@ -306,10 +306,10 @@ def by_separation(pencil: Pencil, Y: Array, fitted: Array) -> tuple[Array, Array
     if not wide.any():  # all classes have one mean, so that the map is constant
         return spread, np.eye(spread.size)
     white = basis[:, wide] / np.sqrt(spread[wide])
-    shares, turn = gram_spectrum((means @ white).T @ means @ white)
-    ordered = np.hstack([untied(shares, white @ turn), basis[:, ~wide]])
-    turn = np.linalg.qr(ordered)[0]
-    # Signs are those of the turned responses, which no basis of Y decides.
-    turned = Y @ turn
-    turn = turn * np.sign(np.sum(turned * fix_signs(turned), axis=0))
-    return np.append(shares, np.zeros(int(np.sum(~wide)))), turn
+    shares, rotation = gram_spectrum((means @ white).T @ means @ white)
+    ordered = np.hstack([untied(shares, white @ rotation), basis[:, ~wide]])
+    rotation = np.linalg.qr(ordered)[0]
+    # Signs are those of the rotated responses, which no basis of Y decides.
+    rotated = Y @ rotation
+    rotation = rotation * np.sign(np.sum(rotated * fix_signs(rotated), axis=0))
+    return np.append(shares, np.zeros(int(np.sum(~wide)))), rotation

@@ -87,10 +87,10 @@ class KernelExtension(Extension):
 
     def __call__(self, X: Array) -> Array:
         """Coordinates of points."""
-        places = np.empty((len(X), len(self.intercept)))
+        coordinates = np.empty((len(X), len(self.intercept)))
         for part in self._parts(len(X)):
-            places[part] = self._kernel(X[part]) @ self.coef
-        return places + self.intercept
+            coordinates[part] = self._kernel(X[part]) @ self.coef
+        return coordinates + self.intercept
 
     def _parts(self, n: int) -> Iterator[Index]:
         """Points whose kernel values are held at once."""
@@ -167,8 +167,8 @@ class BarycentricExtension(Extension):
         if self.precomputed:
             return self._relative(self.embedding - self.embedding[self._others()[1]])
         near, weights = barycentric_weights(self.points, None, self.n_neighbors)
-        placed = np.einsum("mk,mkd->md", weights, self.embedding[near])
-        return self._relative(self.embedding - placed)
+        estimate = np.einsum("mk,mkd->md", weights, self.embedding[near])
+        return self._relative(self.embedding - estimate)
 
 
 KINDS: dict[str, type[Extension]] = {
@@ -233,8 +233,8 @@ def fit_extension(
     points, Y = as_data(points, "points", sparse=False), as_numbers("embedding", embedding)
     if len(points) != len(Y) or Y.ndim != 2:
         raise ShapeError(f"{len(points)} points have an embedding of shape {Y.shape}.")
-    placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
-    if placed.size < 3:
-        raise DataError(f"{placed.size} points are embedded; a map needs three distinct ones.")
-    points = points[np.ix_(placed, placed)] if precomputed else points[placed]
-    return KINDS[kind](points, Y[placed], precomputed, n_neighbors, seed)
+    embedded = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    if embedded.size < 3:
+        raise DataError(f"{embedded.size} points are embedded; a map needs three distinct ones.")
+    points = points[np.ix_(embedded, embedded)] if precomputed else points[embedded]
+    return KINDS[kind](points, Y[embedded], precomputed, n_neighbors, seed)

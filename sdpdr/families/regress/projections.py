@@ -323,19 +323,19 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
             classes, codes = distinct(y)
         # Beside None or nan, labels are objects or floats; classes have the type of the others.
         self.classes_ = np.array(classes.tolist()) if is_partly else classes
-        places = np.asarray(self.transform(X), dtype=float)[known]
+        embedded = np.asarray(self.transform(X), dtype=float)[known]
         member = codes == np.arange(classes.size)[:, None]
-        self.means_ = member @ places / member.sum(axis=1)[:, None]
+        self.means_ = member @ embedded / member.sum(axis=1)[:, None]
         # Lengths in units of the spread within classes.
-        least = ROUNDING * max(float(places.var()), np.finfo(float).tiny)
-        within = np.atleast_2d(np.cov((places - self.means_[codes]).T, bias=True))
+        least = ROUNDING * max(float(embedded.var()), np.finfo(float).tiny)
+        within = np.atleast_2d(np.cov((embedded - self.means_[codes]).T, bias=True))
         self._units = np.linalg.inv(np.linalg.cholesky(within + least * np.eye(len(within)))).T
         return self
 
     def predict(self, X: Any) -> Any:
         """The class of the nearest mean, in units of the spread within classes; shape (q,)."""
-        places = np.asarray(self.transform(X))
-        nearest = pairwise_distances_argmin(places @ self._units, self.means_ @ self._units)
+        embedded = np.asarray(self.transform(X))
+        nearest = pairwise_distances_argmin(embedded @ self._units, self.means_ @ self._units)
         return self.classes_[nearest]
 
 

@@ -50,9 +50,9 @@ class LinearMapping:
     intercept: Array
     eigenvalues: Array | None = None
 
-    def turned(self, turn: Array) -> LinearMapping:
+    def rotated(self, rotation: Array) -> LinearMapping:
         """The map fitted to the responses times a matrix."""
-        return replace(self, coef=self.coef @ turn, intercept=self.intercept @ turn)
+        return replace(self, coef=self.coef @ rotation, intercept=self.intercept @ rotation)
 
     def __call__(self, X: Any) -> Array:
         """Images of the rows of X, dense or sparse; shape (n, d)."""

@@ -170,16 +170,16 @@ def semisupervised_isomap(graph: NeighborGraph, Y: ArrayLike, n_components: int 
 
 
 def reconstructing(
-    points: Array, seen: Array, placed: Index, k: int, *, precomputed: bool
+    points: Array, seen: Array, anchors: Index, k: int, *, precomputed: bool
 ) -> tuple[Index, Array]:
-    """Nearest placed samples of new points, as positions in ``placed``, and weights of sum one.
+    """Nearest anchors of new points, as positions in ``anchors``, and weights of sum one.
 
     If only distances to the samples are known, the nearest sample has weight one.
     """
     if precomputed:
-        near = np.argmin(points[:, placed], axis=1)[:, None]
+        near = np.argmin(points[:, anchors], axis=1)[:, None]
         return near, np.ones(near.shape)
-    return barycentric_weights(np.asarray(seen, dtype=float)[placed], points, k)
+    return barycentric_weights(np.asarray(seen, dtype=float)[anchors], points, k)
 
 
 def barycentric_weights(
