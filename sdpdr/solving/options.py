@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, overload
 import numpy as np
 
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import DataError, DataTypeError, UnknownNameError
+from sdpdr.base.errors import DataError, DataTypeError
 from sdpdr.base.progress import Progress
 from sdpdr.model import Block, Model, from_cvxpy
 from sdpdr.program.point import Point
@@ -21,7 +21,6 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
-from sdpdr.solvers.registry import SOLVERS
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -38,7 +37,10 @@ def require_known_proof(proof: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class PlanOptions:
-    """The arguments of `sdpdr.plan`; the options of solvers are those that were given."""
+    """The arguments of `sdpdr.plan`; the options of solvers are those that were given.
+
+    Programs of a sequence `skip` solvers that are too coarse for them.
+    """
 
     solver: str | Solver = "auto"
     form: str = "auto"
@@ -54,7 +56,7 @@ class PlanOptions:
 
     def arguments(self) -> dict[str, Any]:
         """By the names that `plan` gives them."""
-        names = ("solver", "form", "via", "skip", "landmarks")
+        names = ("solver", "form", "via", "landmarks")
         return {name: getattr(self, name) for name in names} | dict(self.options)
 
 
@@ -74,8 +76,6 @@ def as_reductions(given: object) -> tuple[Reduction, ...]:
 def refuse_idle(requested: PlanOptions) -> None:
     """Refuse arguments that have no effect."""
     form, landmarks = requested.form, requested.landmarks
-    if requested.skip:
-        _check_skip(requested)
     if requested.via and form in ("cvxpy", "landmark"):
         raise DataError(f"via has no effect with form={form!r}: leave one of them out.")
     if form != "landmark":
@@ -90,17 +90,6 @@ def refuse_idle(requested: PlanOptions) -> None:
             f"max_iter={requested.options['max_iter']} has no effect with form='landmark', which "
             "goes in rounds: leave it out, or limit the rounds by time_limit."
         )
-
-
-def _check_skip(requested: PlanOptions) -> None:
-    """Refuse names to skip that are unknown, or without effect."""
-    if isinstance(requested.skip, str):
-        raise DataTypeError(f"skip is a list of names, for instance [{requested.skip!r}].")
-    for name in requested.skip:
-        if name not in SOLVERS:
-            raise UnknownNameError("solver to skip", name, SOLVERS)
-    if not requested.is_auto or requested.form == "landmark":
-        raise DataError("skip has no effect but with solver='auto': leave one of them out.")
 
 
 def is_problem(model: object) -> TypeGuard[cp.Problem]:

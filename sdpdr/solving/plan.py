@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import (
-    DataError,
     InfeasibleError,
     NotAcceptedError,
-    UnknownNameError,
 )
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Progress
@@ -24,12 +22,11 @@ from sdpdr.program.point import Point
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.reduce import Composed, Reduction
+from sdpdr.reduce import Reduction
 from sdpdr.reduce.squared import Squared, squared
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.lowrank.edge import form as edge_form
 from sdpdr.solvers.nearest.solver import Nearest
-from sdpdr.solvers.registry import find
 from sdpdr.solving.attempt import check_start
 from sdpdr.solving.candidate import Candidate, configure, shares, standard_form
 from sdpdr.solving.choice import POSSIBLE, Choice, choose
@@ -55,41 +52,31 @@ _NOT_RIGOROUS = (
     "rigorous=True accounts for the rounding of a program in the standard form, which this model "
     "has not ({}); solve it without rigorous, or write root_det(S) for log_det(S)."
 )
-# What stands in place of a form where there is none to choose.
-BY_HAND = "by hand"
-_FORMS = {**FORMS, "landmark": "a narrower program", BY_HAND: "the steps written there"}
+_FORMS = {**FORMS, "landmark": "a narrower program"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Candidate):
-    """What `sdpdr.solve` would do to a model, and why.
-
-    ``Plan(reductions, solver)`` writes one down by hand: exactly these steps, for any program.
+class Plan:
+    """What `sdpdr.solve` would do to a model, and why; `plan` makes it.
 
     Attributes
     ----------
-    reductions : tuple of Reduction
-        In turn, from the program that is graded to the one that the solver is given.
-    solver : Solver
-        Configured; a name stands for one with its defaults.
-    form : str
-    reason : str
-        Why this pair.
-    model : Model or SDP or None
+    first : Candidate
+        Where the plan begins: `reductions` in turn, from the program that is graded to the one that
+        the `solver` is given, the `form` of that, and the `reason` for this choice.
+    model : Model or SDP
         What is to be solved.
     sdp : SDP or None
         The program that is graded, if there is a standard form.
+    requested : PlanOptions
+        The arguments of `sdpdr.plan`.
+    seconds : mapping
+        What planning took, by phase.
     presolved : Presolved or None
         The model on the faces that were proved and in units that suit it, which comes before all
         `reductions`; None where there is none of either.
-    requested : PlanOptions or None
-        The arguments of `sdpdr.plan`.
     choice : Choice or None
         The candidates that were considered.
-    seconds : mapping
-        What planning took, by phase.
-    planned : tuple
-        The model that the plan was made for, and what was decided for it.
     squares : (Squared, Plan) or None
         Half the square of the length that is the cost, and the plan for it, which is carried out
         first; all else says what that plan does.
@@ -97,7 +84,7 @@ class Plan(Candidate):
     Examples
     --------
     >>> import sdpdr
-    >>> from sdpdr import graphs, methods, reduce
+    >>> from sdpdr import graphs, methods
     >>> model = methods.mvu(graphs.path([1.0, 2.0]))
     >>> chosen = sdpdr.plan(model)
     >>> chosen.solver.name, [step.name for step in chosen.reductions]
@@ -106,39 +93,43 @@ class Plan(Candidate):
     4.6667
     >>> round(chosen.but(solver="clarabel", form="lmi").run().value, 4)
     4.6667
-    >>> by_hand = sdpdr.Plan([reduce.Dedupe(), reduce.Scale(), reduce.Dual()], "clarabel")
-    >>> round(by_hand.run(model).value, 4)
-    4.6667
     """
 
-    form: str = ""
-    reason: str = "it was written by hand"
-    model: Model | SDP | None = None
-    sdp: SDP | None = None
+    first: Candidate
+    model: Model | SDP
+    sdp: SDP | None
+    requested: PlanOptions
+    seconds: Mapping[str, float]
     presolved: Presolved | None = None
-    requested: PlanOptions | None = None
     choice: Choice | None = None
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    planned: tuple[Any, ...] = ()
     squares: tuple[Squared, Plan] | None = None
 
-    def __post_init__(self) -> None:
-        require_solver(self.solver)
-        solver = find(self.solver)() if isinstance(self.solver, str) else self.solver
-        object.__setattr__(self, "solver", solver)
-        object.__setattr__(self, "reductions", as_reductions(self.reductions))
-        object.__setattr__(self, "form", self.form or BY_HAND)
-        if self.form not in _FORMS:
-            raise UnknownNameError("form", self.form, (*FORMS, BY_HAND))
-        if self.form == "cvxpy" and self.reductions:
-            raise DataError("the form 'cvxpy' is the model as written, without reductions.")
+    @property
+    def reductions(self) -> tuple[Reduction, ...]:
+        """The steps that the first candidate begins with."""
+        return self.first.reductions
+
+    @property
+    def solver(self) -> Solver:
+        """The solver of the first candidate, configured."""
+        return self.first.solver
+
+    @property
+    def form(self) -> str:
+        """The form of the first candidate."""
+        return self.first.form
+
+    @property
+    def reason(self) -> str:
+        """Why this solver and this form come first."""
+        return self.first.reason
 
     # -- reading ----------------------------------------------------------------------------------
 
     @cached_property
     def sequence(self) -> tuple[Candidate, ...]:
         """All candidates in order; a solver that was requested by name is alone."""
-        return (self,) if self.choice is None else tuple(self.choice.candidates())
+        return (self.first,) if self.choice is None else tuple(self.choice.candidates())
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -191,31 +182,20 @@ class Plan(Candidate):
         return f"Plan({self.solver.name}, {self.form} form: {self.reason})"
 
     def but(self, **changes: Any) -> Plan:
-        """The plan for the same model with other arguments of `sdpdr.plan`.
-
-        Raises
-        ------
-        DataError
-            If the plan was written by hand; use `dataclasses.replace` on its parts.
-        """
-        if self.requested is None or self.model is None:
-            raise DataError("this plan was written by hand: replace its parts instead.")
+        """The plan for the same model with other arguments of `sdpdr.plan`."""
         before = self.requested.arguments()
         if changes.get("form", "landmark") != "landmark":
             before["landmarks"] = None
         return plan(self.model, **(before | changes))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A plan travels as what was requested, or as what was written."""
-        if self.requested is not None and self.model is not None:
-            return partial(plan, self.model, **self.requested.arguments()), ()
-        return partial(Plan, model=self.model), (self.reductions, self.solver, self.form)
+        """A plan travels as what was requested."""
+        return partial(plan, self.model, **self.requested.arguments()), ()
 
     # -- running ----------------------------------------------------------------------------------
 
     def run(
         self,
-        model: Model | SDP | None = None,
         *,
         isolate: bool | None = None,
         rigorous: bool = False,
@@ -228,8 +208,6 @@ class Plan(Candidate):
 
         Parameters
         ----------
-        model : Model or SDP, optional
-            For plans that were written by hand: what to solve.
         isolate, rigorous, gap_scale, proof, start, progress : see `sdpdr.solve`
 
         Returns
@@ -238,41 +216,13 @@ class Plan(Candidate):
 
         Raises
         ------
-        DataError
-            If there is no model, or another one than the plan was made for.
         NotAcceptedError
             If a reduction or the solver does not take the program.
         """
         watch = Deadline()
-        chosen = self._of(model)
-        assert chosen.model is not None
-        request = Request(chosen.model, isolate, rigorous, gap_scale, start, progress, proof=proof)
-        return chosen.in_time(request, watch)
-
-    def _of(self, model: Model | SDP | None) -> Plan:
-        """The plan for a model, where it was written by hand."""
-        model = self.model if model is None else model
-        if self.requested is not None:
-            made_for, *decided = self.planned
-            if model is not made_for:
-                raise DataError(
-                    "this plan was made for a model of its own: run() it, or plan the other model."
-                )
-            if decided != [self.reductions, self.solver, self.form]:
-                raise DataError("a part of this plan was replaced: use but(), or write it by hand.")
-            # The numbers of the model may have changed since.
-            return self.but()
-        if model is None:
-            raise DataError("a plan that was written by hand needs a model: run(model).")
-        model = as_model(model)
-        self.solver.require()
-        sdp, refusal = standard_form(model)
-        if sdp is None:
-            raise NotAcceptedError(f"a plan by hand needs a standard form: {refusal}")
-        refusal = self.solver.accepts(Composed(self.reductions).apply(sdp).sdp) or ""
-        if refusal:
-            raise NotAcceptedError(f"solver {self.solver.name!r} cannot take it: {refusal}.")
-        return replace(self, model=model, sdp=sdp)
+        request = Request(self.model, isolate, rigorous, gap_scale, start, progress, proof=proof)
+        # The numbers of the model may have changed since.
+        return self.but().in_time(request, watch)
 
     def in_time(self, request: Request, since: Deadline) -> Solution:
         """The answer in the time limit of the solver, of which planning has taken a part.
@@ -312,10 +262,10 @@ class Plan(Candidate):
             start = None if request.start is None else ready.push(request.start)
             request = replace(request, model=ready.sdp, start=start)
         if request.start is not None:
-            check_start(self, self.sdp, request.start)
-        candidates: Iterable[Candidate] = (self,)
+            check_start(self.first, self.sdp, request.start)
+        candidates: Iterable[Candidate] = (self.first,)
         # What is lost by a narrower program, no other solver finds.
-        if self.choice is not None and not self.is_narrower:
+        if self.choice is not None and not self.first.is_narrower:
             candidates = self.choice.candidates()
         try:
             solution = take_turns(candidates, self.sdp, request)
@@ -327,8 +277,6 @@ class Plan(Candidate):
     def _by_squares(self, request: Request, length: Squared, inner: Plan) -> Solution:
         """The answer by half the square of a length; as it is written where that falls short."""
         assert self.sdp is not None
-        assert self.requested is not None
-        assert self.model is not None
         answers = []
         # A start is a point of the length itself.
         if request.start is None:
@@ -350,7 +298,6 @@ def plan(
     form: str = "auto",
     *,
     via: Sequence[Reduction] = (),
-    skip: Collection[str] = (),
     landmarks: int | None = None,
     tol: float | None = None,
     time_limit: float | None = None,
@@ -370,8 +317,6 @@ def plan(
     via : sequence of Reduction, default ()
         The first steps, for instance ``[reduce.Chordal()]`` or ``[reduce.Dual()]``; solver and
         form are chosen for the program that they lead to. Nothing comes before them.
-    skip : collection of str, default ()
-        Names that "auto" does not consider.
     landmarks : int, optional
         For the landmark form, see `sdpdr.solve`.
     tol, time_limit, max_iter, seed, verbose : optional
@@ -412,13 +357,13 @@ def plan(
         "verbose": verbose,
     }
     options = {name: value for name, value in uniform.items() if value is not None}
-    requested = PlanOptions(solver, form, as_reductions(via), skip, landmarks, options)
+    requested = PlanOptions(solver, form, as_reductions(via), landmarks=landmarks, options=options)
     refuse_idle(requested)
     clock = Clock()
     with clock("build"):
         if form == "landmark":
             one, program = landmark_candidate(model, requested)
-            return _made(model, one, program, requested, clock)
+            return Plan(one, model, program, requested, clock.seconds)
         sdp, refusal = standard_form(model)
     length = None
     if form == "auto" and sdp is not None and not _is_plain(sdp, requested):
@@ -426,8 +371,7 @@ def plan(
     if length is None or not _is_easier_squared(length, solver):
         return _planned(model, sdp, requested, clock, refusal)
     inner = _planned(length.sdp, length.sdp, requested, clock)
-    planned = (model, *inner.planned[1:])
-    return replace(inner, model=model, sdp=sdp, planned=planned, squares=(length, inner))
+    return replace(inner, model=model, sdp=sdp, squares=(length, inner))
 
 
 def _is_plain(sdp: SDP, requested: PlanOptions) -> bool:
@@ -458,30 +402,8 @@ def _planned(
         # No solver will run; the plan says why.
         solver = configure("lowrank" if requested.is_auto else requested.solver, requested.options)
         one = Candidate((), solver, solver.forms[0], str(ready.refutation.infeasible))
-        return _made(model, one, sdp, requested, clock, ready)
+        return Plan(one, model, sdp, requested, clock.seconds, ready)
     sdp = sdp if ready is None else ready.sdp
     with clock("build"):
         choice = choose(sdp, requested, refusal)
-        return _made(model, choice.first, sdp, requested, clock, ready, choice)
-
-
-def _made(
-    model: Model | SDP,
-    one: Candidate,
-    sdp: SDP | None,
-    requested: PlanOptions,
-    clock: Clock,
-    presolved: Presolved | None = None,
-    choice: Choice | None = None,
-) -> Plan:
-    """The plan that begins with a candidate."""
-    return Plan(
-        **vars(one),
-        model=model,
-        sdp=sdp,
-        presolved=presolved,
-        requested=requested,
-        choice=choice,
-        seconds=clock.seconds,
-        planned=(model, one.reductions, one.solver, one.form),
-    )
+        return Plan(choice.first, model, sdp, requested, clock.seconds, ready, choice)

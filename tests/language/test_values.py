@@ -197,9 +197,7 @@ def test_parameters_are_read_anew():
 
 def test_a_plan_takes_the_program():
     program = sdpdr.from_cvxpy(several_arrows())
-    answers = [sdpdr.plan(program).run(), sdpdr.Plan([], "clarabel").run(program)]
-    for solution in answers:
-        assert program.give_back(solution).status == cp.OPTIMAL
+    assert program.give_back(sdpdr.plan(program).run()).status == cp.OPTIMAL
 
 
 @pytest.mark.parametrize(

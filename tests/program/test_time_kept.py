@@ -86,7 +86,7 @@ def test_nobody_who_runs_apart_is_asked_when_the_time_is_up(monkeypatch):
     monkeypatch.setattr(attempts, "run_solver", lambda *given: ran.append(given))
     chosen = sdpdr.plan(PATH, "clarabel", "gram", time_limit=0.0)
     request = attempts.Request(PATH, isolate=True, deadline=OVER)
-    found = attempts.attempt(chosen, chosen.sdp, request)
+    found = attempts.attempt(chosen.first, chosen.sdp, request)
     assert not ran
     assert found.status is Status.TIME_LIMIT
     assert found.bound is None

@@ -23,6 +23,8 @@ from sdpdr.reduce import Dual
 from sdpdr.solvers import Csdp, Dsdp, SdpaProgram
 from sdpdr.solvers.external_files import filed
 from sdpdr.solvers.processes.isolate import wait_for_server
+from sdpdr.solving.choice import choose
+from sdpdr.solving.options import PlanOptions
 
 from ..processes import is_gone
 
@@ -207,7 +209,8 @@ def test_programs_run_only_if_they_are_requested(fake, eigenvalue):
     chosen: list[str] = []
     while True:
         try:
-            chosen.append(sdpdr.plan(eigenvalue, skip=chosen).solver.name)
+            options = PlanOptions(skip=chosen)
+            chosen.append(choose(eigenvalue, options).first.solver.name)
         except sdpdr.errors.NotAcceptedError:
             break
     assert not {cls.name for cls in PROGRAMS} & set(chosen)

@@ -129,7 +129,9 @@ def test_what_a_candidate_spent_is_not_taken_from_the_next():
     sdp = program(entry("a", [0, 0], 1.0), entry("b", [1, 1], 1.0), entry("c", [0, 1], 5.0))
     plan = sdpdr.plan(sdp, "clarabel", "lmi", time_limit=60.0)
     clock = Clock({"solve": 100.0})
-    answer = attempt(plan, plan.sdp, Request(sdp, False, False, 0.0, None, False, clock=clock))
+    answer = attempt(
+        plan.first, plan.sdp, Request(sdp, False, False, 0.0, None, False, clock=clock)
+    )
     assert answer.status is Status.INFEASIBLE
     clock.add({"solve": 1.0})
     assert answer.timings["solve"] < 101.0

@@ -17,6 +17,8 @@ from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.solvers import FORMS, Clarabel, LowRank
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving.choice import choose
+from sdpdr.solving.options import PlanOptions
 
 RELATIONS = ["inequality", "equality", Band(0.1), Slack(5.0), Slack(50.0, "absolute", True)]
 
@@ -252,8 +254,9 @@ def test_the_rule_reads_sizes_alone():
     assert [one.solver.name for one in few.sequence][:2] == ["dense", "clarabel"]
     assert [one.solver.name for one in many.sequence][:2] == ["clarabel", "dense"]
     assert "lowrank" not in [one.solver.name for one in (*few.sequence, *many.sequence)]
-    without = sdpdr.plan(lovasz(20), skip=["dense", "clarabel"])
-    assert "lowrank" in [one.solver.name for one in without.sequence]
+    interior = ["dense", "clarabel", "mosek", "csdp", "sdpa-file", "sdpa", "cvxopt"]
+    without = choose(lovasz(20), PlanOptions(skip=interior)).candidates()
+    assert "lowrank" in [one.solver.name for one in without]
     assert large.sequence[0].solver.name == "lowrank"
     assert "clarabel" not in [one.solver.name for one in large.sequence]
     assert sdpdr.plan(lovasz(40)).sequence[0].form == "lmi"
@@ -265,9 +268,3 @@ def test_constraints_on_every_entry_of_an_unfolding_go_to_the_dense_method():
     names = [one.solver.name for one in sdpdr.plan(model).sequence]
     assert names[0] == "dense"
     assert not {"csdp", "mosek", "sdpa", "cvxopt"} & set(names)
-
-
-def test_who_is_skipped_takes_no_turn(theta):
-    names = [one.solver.name for one in sdpdr.plan(theta, skip=["clarabel", "scs"]).sequence]
-    assert names
-    assert not {"clarabel", "scs"} & set(names)
