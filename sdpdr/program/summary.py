@@ -286,7 +286,9 @@ def _closer(solution: Solution) -> str:
 
 def _loosen(solution: Solution) -> str:
     """How to make constraints that contradict each other compatible."""
-    which = "it" if len(_contradicting(solution)) == 1 else "one of them"
+    # Multipliers of interior points do not vanish on constraints that nothing needs.
+    is_one = len(_contradicting(solution)) == 1
+    which = "it" if is_one else "one of those that the contradiction needs"
     if not solution.of_model or at_command_line():
         return f"Remove {which}, or move its right-hand side."
     return (
