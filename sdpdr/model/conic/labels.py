@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from sdpdr.model.conic.program import AUXILIARY, SQUARES
@@ -79,12 +80,21 @@ def joint_label(labels: Sequence[str]) -> str:
     --------
     >>> joint_label(["edge 1", "edge 2", "edge 3"]), joint_label(["limit", "limit_2"])
     ('edge 1 to edge 3', 'limit')
-    >>> joint_label(["constraints[1]", "constraints[4]"])
-    'constraints[1] and constraints[4]'
+    >>> joint_label(["edge 1", "edge 4"]), joint_label(["edge 1", "edge 4", "edge 5", "edge 7"])
+    ('edge 1 and edge 4', 'edge 1, edge 4 and 2 more')
     """
     first, last = labels[0], labels[-1]
-    # `Labels` numbers those that were given one label.
-    is_one = first == re.sub(r"_\d+$", "", last)
-    if is_one:
+    numbers = [_last_number(label) for label in labels]
+    steps = [after - before for before, after in pairwise(numbers)]
+    # `Labels` numbers those that were given one label, from 2 on.
+    if all(label == f"{first}_{k}" for k, label in enumerate(labels[1:], start=2)):
         return first
-    return f"{first} {'to' if len(labels) > 2 else 'and'} {last}"
+    if len(labels) > 2 and all(step == 1 for step in steps):
+        return f"{first} to {last}"
+    *some, end = labels if len(labels) <= 3 else [*labels[:2], f"{len(labels) - 2} more"]
+    return f"{', '.join(some)} and {end}"
+
+
+def _last_number(label: str) -> int:
+    """The last number in a label; zero if there is none."""
+    return int((re.findall(r"\d+", label) or ["0"])[-1])
