@@ -88,7 +88,7 @@ def _optimal_nearby(solution: Solution) -> str:
 
 def _infeasible(solution: Solution) -> str:
     """Which constraints contradict each other."""
-    names = _contradicting(solution)
+    names = [repr(label) for label in contradicting(solution)]
     if len(names) > _NAMED:
         names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more"]
     which = f"{_listed(names)} together" if len(names) > 1 else "".join(names) or "all constraints"
@@ -198,7 +198,7 @@ def _gap(solution: Solution) -> str:
     return f"{kind} of {size} ({solution.tol:.0e} requested)"
 
 
-def _contradicting(solution: Solution) -> list[str]:
+def contradicting(solution: Solution) -> tuple[str, ...]:
     """Labels of the constraints that the proof of infeasibility combines, the largest first."""
     duals = {} if solution.ray is None else solution.ray.duals
     sizes = {label: np.max(np.abs(y), initial=0.0) for label, y in duals.items()}
@@ -206,7 +206,7 @@ def _contradicting(solution: Solution) -> list[str]:
     # On a face, the constraints that expose it are part of the contradiction.
     steps = reversed(solution.exposures)
     exposing = (label for step in steps for label, _, _ in step.multipliers)
-    return [repr(label) for label in dict.fromkeys([*used, *exposing])]
+    return tuple(dict.fromkeys([*used, *exposing]))
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -287,7 +287,7 @@ def _closer(solution: Solution) -> str:
 def _loosen(solution: Solution) -> str:
     """How to make constraints that contradict each other compatible."""
     # Multipliers of interior points do not vanish on constraints that nothing needs.
-    is_one = len(_contradicting(solution)) == 1
+    is_one = len(contradicting(solution)) == 1
     which = "it" if is_one else "one of those that the contradiction needs"
     if not solution.of_model or at_command_line():
         return f"Remove {which}, or move its right-hand side."

@@ -35,7 +35,7 @@ def find_conflicts(view: View) -> Iterator[Finding]:
     if proved is None and not facts.is_infeasible:
         raise UndecidedError("neither a feasible point was proved nor that there is none")
     if proved is None:
-        yield _finding(view, Proved(every, np.full(every.size, np.nan)), is_complete=False)
+        yield _finding(view, _as_solved(view, every), is_complete=False)
         return
     enter_phase("diagnosing: leaving constraints out of a conflict")
     # Where no face is needed at first, none is looked for: that takes several times as long.
@@ -45,6 +45,15 @@ def find_conflicts(view: View) -> Iterator[Finding]:
     entries = _entries(view, proved.kept)
     proved, is_complete = fewest(proved, entries, cones, prove, view.deadline)
     yield _finding(view, proved, is_complete=is_complete)
+
+
+def _as_solved(view: View, every: Mask) -> Proved:
+    """The constraints that the proof of the solve combines; all of them if it does not say."""
+    named, kept = view.stated, every.copy()
+    known = set(view.facts.contradicting) & set(named.constraints)
+    for label, rows in named.constraints.items():
+        kept[rows] = label in known or not known
+    return Proved(kept, np.where(kept, np.nan, 0.0))
 
 
 def _is_irreducible(view: View, kept: Mask) -> bool:
@@ -89,7 +98,7 @@ def _finding(view: View, proved: Proved, *, is_complete: bool) -> Finding:
         labels,
         named.variables_in(kept & named.owned),
         f"{says}.",
-        _instead(view, labels),
+        _instead(view, labels, is_complete=is_complete),
         is_proved=True,
         data=data,
     )
@@ -143,8 +152,9 @@ def _sum(view: View, rows: Mapping[str, Index], exact: Mapping[str, list[Fractio
     )
 
 
-def _instead(view: View, labels: tuple[str, ...]) -> str:
-    which = "one of them" if len(labels) > 1 else "it"
+def _instead(view: View, labels: tuple[str, ...], *, is_complete: bool) -> str:
+    which = "one of them" if is_complete else "one of those that the contradiction needs"
+    which = which if len(labels) > 1 else "it"
     if view.of_model:
         return (
             f"Remove {which}, move a right-hand side, or let it be missed at a cost: "

@@ -16,6 +16,7 @@ from sdpdr.certify.units import NOTHING, Units
 from sdpdr.program.point import as_dense
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
+from sdpdr.program.summary import contradicting
 from sdpdr.solving.solve import solve
 
 # Share of the remaining time for a solve, or for a proof.
@@ -32,6 +33,8 @@ class Facts:
         Whether a feasible point and a bound on the objective are proved.
     is_infeasible, is_unbounded, is_optimal : bool
         Whether it is proved that there is no feasible point, no bound, or an optimum.
+    contradicting : tuple of str
+        Labels of constraints that the proof of infeasibility combines; empty if it does not say.
     multipliers : array or None
         At the optimum, of all rows as they are stated; zero of matrix inequalities.
     direction : mapping from variable name to array
@@ -43,6 +46,7 @@ class Facts:
     is_infeasible: bool = False
     is_unbounded: bool = False
     is_optimal: bool = False
+    contradicting: tuple[str, ...] = ()
     multipliers: Array | None = None
     direction: Mapping[str, Array] = field(default_factory=dict)
 
@@ -64,6 +68,7 @@ def facts_of(sdp: SDP, rows: Mapping[str, Index], size: int, deadline: Deadline)
         is_infeasible=found.status is Status.INFEASIBLE,
         is_unbounded=found.status is Status.UNBOUNDED,
         is_optimal=found.status is Status.SOLVED,
+        contradicting=contradicting(found),
         multipliers=z if found.duals else None,
         direction={name: as_dense(d) for name, d in step.items()},
     )
