@@ -39,7 +39,9 @@ from sdpdr.linalg.congruent import BlockColumns
 LARGEST = 2600
 # Shares of a unit diagonal that are added until a factorization runs through; refinement makes up.
 _JITTERS = (1e-15, 1e-13, 1e-11, 1e-9)
-_REFINEMENTS = 4
+# Refinements of a step, and the share of what it misses that one may leave: what leaves more ends
+# in rounding.
+_REFINEMENTS, _LEFT = 4, 0.5
 # Multiplications of a dense product in the time of one of a sparse product, and of the calls for a
 # single matrix.
 _SPARSE_FACTOR, _MATRIX_CALLS = 32.0, 1e5
@@ -228,10 +230,13 @@ class Path:
         # Equations make up for directions that no cone sees.
         factor = _cholesky(G + _gram(own))
         schur = self._schur(factor, own.toarray())
-        dx, dw = np.zeros_like(here.x), np.zeros_like(here.w)
+        dx, dw, missed = np.zeros_like(here.x), np.zeros_like(here.w), np.inf
         for _ in range(_REFINEMENTS):
             left = d * (slope - mu * (self.A_T @ here.hessian(A @ dx)) - self.E_T @ dw)
             right = rows * (here.missed_equations - E @ dx)
+            before, missed = missed, float(np.hypot(np.linalg.norm(left), np.linalg.norm(right)))
+            if not missed < _LEFT * before:
+                break
             u = sl.cho_solve(factor, left + own.T @ right)
             if schur is not None:
                 v = sl.cho_solve(schur, own @ u - right)
@@ -276,7 +281,7 @@ class Path:
         d = 1.0 / np.sqrt(np.maximum(M.diagonal(), 1e-300))
         factor = _cholesky(M * d[:, None] * d)
         dx, dw, ds = np.zeros_like(here.x), np.zeros_like(here.w), np.zeros_like(here.s)
-        z = -mu * here.gradient
+        z, missed = -mu * here.gradient, np.inf
         for _ in range(_REFINEMENTS):
             slope = -(program.c + self.E_T @ (here.w + dw) + self.A_T @ z)
             given = np.zeros(program.b.size)
@@ -287,6 +292,9 @@ class Path:
             move[columns] = (apart[rows] - answer[rows]) / entries
             right = np.concatenate([here.missed_equations - E @ dx, apart[others]])
             right = right - self._others @ move
+            before, missed = missed, float(np.linalg.norm(d * right))
+            if not missed < _LEFT * before:
+                break
             v = -d * sl.cho_solve(factor, d * right)
             change = np.zeros(program.b.size)
             change[others] = v[m:]
