@@ -131,30 +131,26 @@ class Directions:
         data, scaling = self.data, self.scaling
         best = found = self.towards(wanted)
         left = self._left(found)
-        least, idle, p = float(np.linalg.norm(left)), 0, found.dv.size
-        images, sources = list[Array](), list[ConicDirection]()
+        least, idle, p, m = float(np.linalg.norm(left)), 0, found.dv.size, found.dy.size
+        # Corrections found so far, as dv, dy and ds in a row, and what each takes, of length one.
+        images, steps = np.empty((0, p + m)), np.empty((0, p + m + wanted.size))
         while least > goal and idle < _PATIENCE and len(images) < most:
             dv, dy = self._system.solve(left[:p], left[p:], refine=False)
             ds = scaling.inner(data.slack @ dv)
             image = data.adjoint @ scaling.outer(ds) + data.curvature * dv + data.E.T @ dy
-            image = np.concatenate([image, data.E @ dv])
+            image, step = np.concatenate([image, data.E @ dv]), np.concatenate([dv, dy, ds])
             whole = float(np.linalg.norm(image))
             # Twice, since once leaves of what is parallel what rounding makes of it.
             for _ in range(2):
-                for known, source in zip(images, sources, strict=True):
-                    part = float(known @ image)
-                    image = image - part * known
-                    dv, dy = dv - part * source.dv, dy - part * source.dy
-                    ds = ds - part * source.ds
+                parts = images @ image
+                image, step = image - parts @ images, step - parts @ steps
             size = float(np.linalg.norm(image))
             if not _NEW * whole < size < np.inf:
                 break
-            images.append(image / size)
-            sources.append(ConicDirection(dv / size, dy / size, ds / size, -ds / size))
-            step, last = float(images[-1] @ left), sources[-1]
-            ds = found.ds + step * last.ds
+            images, steps = np.vstack([images, image / size]), np.vstack([steps, step / size])
+            dv, dy, ds = np.split(float(images[-1] @ left) * steps[-1], [p, p + m])
             found = ConicDirection(
-                found.dv + step * last.dv, found.dy + step * last.dy, ds, wanted - ds
+                found.dv + dv, found.dy + dy, found.ds + ds, wanted - found.ds - ds
             )
             left = self._left(found)
             error = float(np.linalg.norm(left))
