@@ -733,6 +733,21 @@ def test_forms_are_stored_as_they_are_where_each_is_met_once():
     assert not _stays_exact(np.array([[0.3]]) @ others)
 
 
+@pytest.mark.parametrize("weights", [[[1.0, 0.0]], [[0.3, 0.2]]])
+def test_slack_of_a_small_cost_of_forms_encloses_the_exact_one(weights):
+    rng = np.random.default_rng(4)
+    f, y = rng.standard_normal((2, 4)), rng.standard_normal(4)
+    rows = Rows("rows", "==", {"X": Diagonal(4)}, np.ones(4))
+    cost = QuadraticForms(f[:1]) if weights[0][1] == 0.0 else np.array(weights) @ QuadraticForms(f)
+    slack, around = DualForm(SDP((PsdVariable("X", 4),), {"X": cost}, (rows,))).matrix_slack("X", y)
+    products = [np.outer(v, v) for v in fractions(f)]
+    exact = sum(Fraction(w) * A for w, A in zip(weights[0], products, strict=True))
+    missed = abs(fractions(slack) - exact - np.diag(fractions(y)))
+    assert np.max(missed) > 0
+    assert np.all(missed <= fractions(around))
+    assert np.all(fractions(around) <= Fraction(1e-13))
+
+
 @pytest.mark.parametrize("rows", ["squares", "lengths", "products"])
 @pytest.mark.parametrize("weights", [None, [[0.3]], [[0.3, 0.2]]])
 def test_slack_of_a_cost_that_is_never_multiplied_out_encloses_the_exact_one(

@@ -266,6 +266,10 @@ def test_the_metric_of_corrections_is_that_of_squared_sizes(dual):
     j, i = np.tril_indices(3)
     d = np.array([2.0, 1.0, 0.5])
     np.testing.assert_allclose(_sizes(Semidefinite(1, 3), matrix)[0], d[i] * d[j] * 4.0)
+    # Those next to zero are a share of the largest.
+    for size in (1e-8, 1.0, 1e8):
+        thin = _sizes(Semidefinite(1, 2), size * np.array([[1.0, 0.0, 0.0]]))[0]
+        np.testing.assert_allclose(thin, size**2 * np.array([1.0, 1e-6, 1e-12]))
     numbers = np.array([[4.0, 1e-3, 0.0]])
     found = _sizes(Nonnegative(1, 3), numbers)[0]
     np.testing.assert_allclose(found, [16.0, 4e-3, 1.6e-11], rtol=1e-9)

@@ -139,6 +139,12 @@ def test_operations_of_maps_of_maps_are_those_of_their_parts():
     assert sum(parts) < terms_of(both, 2) <= sum(parts) + 2
     weighted = LEFT @ Diagonal(ORDER)
     assert counts[0] + ORDER <= terms_of(weighted, 2) <= counts[0] + ORDER + 3
+    # Products of both vectors, whichever is longer, and a row of a factor.
+    for left, right in ((1, 4), (4, 4), (4, 1)):
+        forms = BilinearForms(
+            LEFT[:1] * (np.arange(ORDER) < left), RIGHT[:1] * (np.arange(ORDER) < right)
+        )
+        assert left + right + 2 <= terms_of(forms, 2) <= left + right + 16
 
 
 def test_units_of_points_are_about_as_long_as_these():

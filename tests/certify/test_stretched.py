@@ -68,6 +68,13 @@ def test_a_value_is_proved_however_thin_the_matrix_is(least):
     assert found == pytest.approx(np.trace(X), rel=1e-9)
 
 
+def test_an_exact_metric_has_no_radii():
+    program, x = program_at(4.0 * np.eye(ORDER))
+    found = stretched(program, x)
+    assert found._around is None
+    assert found.value() == pytest.approx(4.0 * ORDER, rel=1e-12)
+
+
 def test_a_box_does_not_prove_it():
     program, x = program_at(thin_matrix(1e-13), radius=1e-12)
     slack = program.b - program.A @ x
