@@ -25,6 +25,7 @@ from sdpdr.certify import Certificate, certify
 from sdpdr.families.unfold.mvu import mvu
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.given import takes_graph
+from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.spectral import factor_spectrum, on_principal_axes
 from sdpdr.program import Factor
 from sdpdr.program.face import complete_multipliers
@@ -148,10 +149,11 @@ def ncmvu(
     C = -sp.csr_array(sdp.cost("K"))
     R = _start(graph, rank, start, seed) / np.sqrt(unit)
     w, s = np.zeros(graph.m), float(np.sum(R * (C @ R))) / graph.m / small.sqdist**2
+    ends = SquaredEdgeLengths(graph.n, graph.edges).vectors
     deadline, violation, converged = Deadline(time_limit), np.inf, False
 
     def flat(x: Array, w: Array, s: Array) -> tuple[float, Array]:
-        value, gradient = lagrangian(x.reshape(R.shape), w, s, C, small, isometry)
+        value, gradient = lagrangian(x.reshape(R.shape), w, s, C, small, isometry, ends)
         return value, gradient.ravel()
 
     def stop(x: Array) -> None:
@@ -165,7 +167,7 @@ def ncmvu(
             options=options,
         )  # fmt: skip
         R = inner.x.reshape(R.shape)
-        pull = _pull(R, w, s, small, isometry)
+        pull = _pull(ends @ R, w, s, small, isometry)
         # Zero if the edge has its length, or is shorter and has no multiplier.
         before, violation = violation, float(np.max(np.abs(pull - w) / (s * small.sqdist)))
         w, converged = pull, violation <= tol
@@ -193,24 +195,28 @@ def lagrangian(
     C: Any,
     graph: NeighborGraph,
     isometry: str = "equality",
+    ends: Any = None,
 ) -> tuple[float, Array]:
     r"""Augmented Lagrangian at the centred R, and its gradient :math:`2\,(L(w + s v) - C)\, R`.
 
     With :math:`v_e = |r_i - r_j|^2 - d_e` it is :math:`-\langle C, R R^T\rangle + w^T v +
     \tfrac s2 |v|^2`; for the inequality :math:`w + s v` is replaced by its positive part, and the
     last two terms by :math:`(|w + s v|_+^2 - |w|^2) / 2s`. (2.20) of the Vasiloglou thesis lacks a
-    trace, and the last term of (2.24) the matrix of each edge, which multiplies R.
+    trace, and the last term of (2.24) the matrix of each edge, which multiplies R. ``ends`` are the
+    vectors :math:`e_i - e_j` of the edges, if they are at hand.
     """
     R, share = _centred(R, graph), graph.counts / np.sum(graph.counts)
-    pull, CR = _pull(R, w, s, graph, isometry), C @ R
+    ends = SquaredEdgeLengths(graph.n, graph.edges).vectors if ends is None else ends
+    steps, CR = ends @ R, C @ R
+    pull = _pull(steps, w, s, graph, isometry)
     value = -float(np.sum(R * CR)) + 0.5 * float(np.sum((pull**2 - w**2) / s))
-    gradient = 2.0 * (graph.laplacian(pull) @ R - CR)
+    gradient = 2.0 * (ends.T @ (pull[:, None] * steps) - CR)
     return value, gradient - np.outer(share, gradient.sum(axis=0))
 
 
-def _pull(R: Array, w: Array, s: float | Array, graph: NeighborGraph, isometry: str) -> Array:
+def _pull(steps: Array, w: Array, s: float | Array, graph: NeighborGraph, isometry: str) -> Array:
     """The next multipliers, w + s v, or their positive part for the inequality."""
-    pull = w + s * (np.square(graph.lengths(R)) - graph.sqdist)
+    pull = w + s * (np.einsum("ek,ek->e", steps, steps) - graph.sqdist)
     return np.maximum(pull, 0.0) if isometry == "inequality" else pull
 
 
