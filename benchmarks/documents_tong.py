@@ -237,15 +237,15 @@ def known_coordinates():
 @row(THESIS, "ours; near 2.4")
 def completed_distances():
     """Both penalties in cvxpy; a minimum of stress; distances that were left out come back."""
-    price = 10.0
+    penalty = 10.0
     laplacian = checks.laplacian_of(GRAPH.adjacency(1.0 / LENGTHS).toarray())
-    nu = price / np.linalg.eigvalsh(laplacian)[1]
+    nu = penalty / np.linalg.eigvalsh(laplacian)[1]
     K = checks.gram(N)
     changes = checks.squares(K, EDGES) / LENGTHS - 1
     best = optimum(cp.Maximize(cp.trace(K) - 0.5 * nu * cp.sum_squares(changes)))
-    equal(solved(methods.distance_completion(GRAPH, price=price)).value, best, 1e-5)
+    equal(solved(methods.distance_completion(GRAPH, penalty=penalty)).value, best, 1e-5)
     other = optimum(cp.Maximize(cp.trace(K) - nu * cp.norm1(changes)))
-    model = methods.distance_completion(GRAPH, misfit="absolute", price=price)
+    model = methods.distance_completion(GRAPH, misfit="absolute", penalty=penalty)
     equal(solved(model).value, other, 1e-4)
 
     def stress(Y):
@@ -261,10 +261,10 @@ def completed_distances():
     for i, j in ((0, 1), (2, 5), (3, 8), (4, 7)):
         partial[i, j] = partial[j, i] = NAN
     known = np.argwhere(np.triu(~np.isnan(partial), 1))
-    fitted = sdpdr.DistanceCompletion(price=price).fit(partial)
+    fitted = sdpdr.DistanceCompletion(penalty=penalty).fit(partial)
     equal(fitted.distances_, D, 1e-4)
     squared = D[tuple(known.T)] ** 2
-    again = methods.distance_completion(graphs.from_edges(N, known, squared), price=price)
+    again = methods.distance_completion(graphs.from_edges(N, known, squared), penalty=penalty)
     equal(fitted.solution_.value, solved(again).value, 1e-5)
 
 
