@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from sdpdr import datasets
 from sdpdr.errors import DataError, ShapeError
-from sdpdr.families.propagate.pencil import given_weight
+from sdpdr.families.propagate.labellings import given_weight
 from sdpdr.propagation import (
     PropagationStatus,
     eigen,

@@ -36,8 +36,8 @@ from sdpdr.base.labels import (
 )
 from sdpdr.base.rows import listed
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph, near_and_far
+from sdpdr.families.propagate.labellings import Propagation, fixed_lam, harmonic, mixed_graph
 from sdpdr.families.propagate.least_ratio import alternating, eigen
-from sdpdr.families.propagate.pencil import Propagation, fixed_lam, harmonic, mixed_graph
 from sdpdr.graphs.space import PARALLEL, directions
 
 # Modes, and the parameters that each takes.

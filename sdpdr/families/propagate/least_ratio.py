@@ -13,12 +13,8 @@ from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, IgnoredLabelsWarning, warn
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.propagate.graph import LabelledGraph
-from sdpdr.families.propagate.pencil import (
-    EnergyPencil,
-    Propagation,
-    PropagationStatus,
-    given_weight,
-)
+from sdpdr.families.propagate.labellings import Propagation, PropagationStatus, given_weight
+from sdpdr.families.propagate.pencil import EnergyPencil
 from sdpdr.linalg.inertia import LdlFactor
 
 # Relative gap up to which a ratio counts as proved optimal.
