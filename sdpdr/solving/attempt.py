@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -182,41 +181,24 @@ def _lifted(sdp: SDP, reduced: Reduced, outcome: Outcome, chosen: Candidate) -> 
     return replace(outcome, point=point, verdict=reduced.lift_verdict(outcome.verdict), claim=claim)
 
 
-def _written_outcome(model: Model, chosen: Candidate, request: Request, *, apart: bool) -> Outcome:
-    """What a cvxpy solver makes of a model as written.
-
-    It is written in the solver's own process, which is ended when time is up; what another process
-    cannot be sent is written here.
-    """
+def _written_outcome(model: Model, chosen: Candidate, request: Request) -> Outcome:
+    """What a cvxpy solver makes of a model as written."""
     turn, solver = Deadline(chosen.solver.time_limit), chosen.solver
     assert isinstance(solver, CvxpySolver)
-    if apart:
-        _of_preparation(turn, request).require()
-        with suppress(NotAcceptedError):
-            return run_solver(solver, partial(run_written, solver, model), isolate=True)
     with request.clock("render"):
         with needs_packages("form 'cvxpy'"):
             from sdpdr.model.to_cvxpy import render_model  # imports cvxpy
 
         rendered = render_model(model)
+    if runs_apart(solver, request.isolate):
+        _of_preparation(turn, request).require()
     solver = replace(solver, time_limit=turn.left())
     return run_solver(solver, partial(solver.run_rendered, rendered), request.isolate)
 
 
-def run_written(solver: CvxpySolver, model: Model) -> Outcome:
-    """The outcome of a model as written, for processes that are sent one."""
-    from sdpdr.model.to_cvxpy import render_model  # imports cvxpy
-
-    deadline = Deadline(solver.time_limit)
-    rendered = render_model(model)
-    rest = replace(solver, time_limit=deadline.left())
-    return rest.run_rendered(rendered, deadline.spent)
-
-
 def _solve_written(model: Model, chosen: Candidate, sdp: SDP | None, request: Request) -> Solution:
     """The model's own cvxpy problem; graded through the standard form if it has one."""
-    apart = sdp is not None and runs_apart(chosen.solver, request.isolate)
-    outcome = _written_outcome(model, chosen, request, apart=apart)
+    outcome = _written_outcome(model, chosen, request)
     request.clock.add(outcome.seconds)
     if sdp is not None:
         point = standard_point(model, sdp, outcome.point)
