@@ -231,7 +231,7 @@ def test_export_refuses_before_it_builds(sdpdr, tmp_path):
     [
         ("sdp bad.dat-s", None, "there is no such file"),
         ("sdp bad.dat-s", "hello\n", "line 1: expected"),
-        ("sdp bad.cbf", "VER\n3\n", "this looks like a CBF file; SDPA sparse files are read"),
+        ("sdp bad.cbf", "VER\n3\n", "with which SDPA sparse files begin"),
         ("solve truss1.dat-s", None, "sdpdr sdp"),
     ],
 )

@@ -147,22 +147,17 @@ def test_a_remark_about_integers_is_no_section(tmp_path, tiny, text):
 
 
 OTHER_FORMATS = {
-    "p.cbf": ("VER\n3\n\nOBJSENSE\nMIN\n", "a CBF file"),
-    "conic.dat-s": ("# by hand\nVER\n3\n", "a CBF file"),
-    "p.mps": ("NAME          TEST\nROWS\n N COST\n", "an MPS file"),
-    "q.qps": ("* quadratic\nNAME QP\nROWS\n", "an MPS file"),
-    "p.lp": ("\\ comment\nMinimize\n obj: x\nSubject To\n", "an LP file"),
-    "p.mat": ("MATLAB 5.0 MAT-file, Platform: GLNXA64", "a MATLAB file"),
-    "p.json": ('{"name": "p", "m": 2}', "a JSON file"),
+    "p.cbf": ("VER\n3\n\nOBJSENSE\nMIN\n", "with which SDPA sparse files begin.*found 'VER'"),
+    "q.qps": ("* quadratic\nNAME QP\nROWS\n", "line 2: .*SDPA sparse files begin"),
     "dense.dat": ("1\n1\n2\n{1.0}\n{{1.0, 0.5}, {0.5, 2.0}}\n{{1.0, 0.0}, {0.0, 1.0}}\n", "dense"),
     "d.dat": ("4\n1\n1\n1 2 3 4\n1.5\n1\n1\n1\n1\n", "an SDPA dense file"),
     "p.dat-s.gz": (None, "complete gzip"),
-    "binary.dat-s": ("\x00\x01\x02", "a binary file"),
+    "binary.dat-s": ("\x00\x01\x02", "SDPA sparse files begin"),
 }
 
 
 @pytest.mark.parametrize("name", OTHER_FORMATS)
-def test_another_format_is_named(tmp_path, name):
+def test_a_file_of_another_format_is_refused(tmp_path, name):
     text, words = OTHER_FORMATS[name]
     path = written(tmp_path / name, TINY if text is None else text)
     with pytest.raises(FileFormatError, match=words):

@@ -22,7 +22,6 @@ from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sdpa.notes import is_number, read_names, read_sense, warn_of_relaxation
-from sdpdr.program.sdpa.other_formats import dense_size, recognized
 
 # SDPA reads these as blanks; "2=mDIM" is the number 2 and a remark.
 _SEPARATORS = str.maketrans(",{}()[]=;:", "          ")
@@ -87,8 +86,6 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
     """
     path = Path(path)
     text = _text(path).replace("\r\n", "\n").replace("\r", "\n")
-    if other := recognized(path.name, text):
-        raise _of_another_format(path.name, other)
     file = _Numbers(path.name, text.split("\n"))
     maximize, constant = read_sense(file)
     m = file.count("the number of rows (mDIM), with which SDPA sparse files begin", least=0)
@@ -113,10 +110,6 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
         maximize=maximize,
         name=path.name.removesuffix(".gz").removesuffix(".dat-s"),
     )
-
-
-def _of_another_format(name: str, other: str) -> FileFormatError:
-    return FileFormatError(f"{name}: this looks like {other}; SDPA sparse files are read.")
 
 
 def _text(path: Path) -> str:
@@ -248,10 +241,13 @@ class _Numbers:
     def entries(self, m: int, sizes: Index) -> FileEntries:
         """Everything that is left, five numbers each."""
         on_lines = np.bincount(np.array(self.line[self._taken :], dtype=np.intp))
-        if len(self.words) - self._taken == dense_size(m, sizes) and (
+        dense = (m + 1) * int(np.where(sizes > 0, sizes * sizes, -sizes).sum())
+        if len(self.words) - self._taken == dense and (
             5 not in on_lines or has_ending(self.name, ".dat", ".dat.gz")
         ):
-            raise _of_another_format(self.name, "an SDPA dense file")
+            raise FileFormatError(
+                f"{self.name}: this looks like an SDPA dense file; SDPA sparse files are read."
+            )
         words, line = self.take(len(self.words) - self._taken, _ENTRY, every=5)
         if len(words) % 5:
             count = np.bincount(line)
