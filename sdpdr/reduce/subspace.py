@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import scipy.sparse.linalg as spl
 from numpy.typing import NDArray
+from scipy.linalg import orth
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import NotAcceptedError
@@ -49,13 +50,7 @@ def on_face(sdp: SDP, basis: Array) -> Array:
             "make all of them zero, as centring does with constant columns. Pass columns that "
             "differ between points."
         )
-    basis = basis[:, left] / sizes[left]
-    # The spectrum of the small product squares the singular values, hence their bound as well.
-    spectrum, vectors = np.linalg.eigh(basis.T @ basis)
-    kept = spectrum > _RANK**2 * spectrum[-1]
-    frame = basis @ (vectors[:, kept] / np.sqrt(spectrum[kept]))
-    # Once more, for the digits that squaring lost.
-    return np.asarray(np.linalg.solve(np.linalg.cholesky(frame.T @ frame), frame.T).T)
+    return np.asarray(orth(basis[:, left] / sizes[left], _RANK))
 
 
 def vanishes(rows: Rows, basis: Array) -> NDArray[np.bool_]:
