@@ -133,16 +133,6 @@ def ended_as(status: Status) -> Verdict:
     return _ENDED.get(status, Verdict.SOLVED)
 
 
-def proved(
-    sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS, seconds: float = np.inf
-) -> Solution:
-    """The solution with everything proved anew, and the better of what was and is known."""
-    if solution.ray is not None:
-        return solution
-    again = with_proofs(sdp, solution, *_beside(sdp, solution, deadline, seconds))
-    return with_status(sdp, again, ended_as(solution.status))
-
-
 def _beside(
     sdp: SDP, solution: Solution, deadline: Deadline, seconds: float
 ) -> tuple[Proved, Point]:
@@ -157,7 +147,9 @@ def go_on(sdp: SDP, solution: Solution, seconds: float | None) -> Solution:
     if solution.certified() or solution.ray is not None:
         return solution
     limit = seconds_of(seconds)
-    again = proved(sdp, solution, seconds=np.inf if limit is None else limit)
+    found = _beside(sdp, solution, ENDLESS, np.inf if limit is None else limit)
+    again = with_proofs(sdp, solution, *found)
+    again = with_status(sdp, again, ended_as(solution.status))
     sides = (again.attained, again.bound) == (solution.attained, solution.bound)
     better = again.certified() or again.ray is not None or again.gap < solution.gap
     return again if better or not sides else solution
