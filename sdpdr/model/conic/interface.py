@@ -143,9 +143,7 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
         solution, reading = answer.solution, answer.reading
         status = status_of(solution)
         if status == cp.OPTIMAL_INACCURATE and solution.status is Status.OPTIMAL_NEARBY:
-            warn(
-                _INACCURATE.format(solution.status.name, solution.status.advice), UncertifiedWarning
-            )
+            warn(_INACCURATE.format(solution.status.name, solution.advice), UncertifiedWarning)
         attributes = {
             names.EXTRA_STATS: solution,
             names.SOLVE_TIME: answer.seconds,
