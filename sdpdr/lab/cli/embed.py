@@ -257,7 +257,7 @@ def _record(learned: Any, Y: Array, args: SimpleNamespace, table: DividedTable) 
     record: dict[str, Any] = {}
     if hasattr(learned, "gap_"):
         status = Status.INACCURATE if _exit_of(learned) else Status.SOLVED
-        record |= {"status": status.name, "advice": status.advice, "solver": str(learned.solver)}
+        record |= {"status": status.name, "advice": status.value, "solver": str(learned.solver)}
         found = {name: getattr(learned, f"{name}_") for name in _GRADED}
         record |= found | {"certified": status is Status.SOLVED}
     else:
