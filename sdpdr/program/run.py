@@ -61,45 +61,19 @@ class Status(Enum):
     )
     OPTIMAL_NEARBY = (
         "Optimal for data within `epsilon` of those given, relatively and constraint by "
-        "constraint; for the data as given, one side could not be proved. Often the feasible set "
-        "has no interior: replace an equation by a band; `sdpdr.diagnose` names it."
+        "constraint; for the data as given, one side could not be proved."
     )
     INACCURATE = (
         "An answer that is not proved optimal to the tolerance: read `attained`, `bound` and "
-        "`epsilon`. Pass a larger `tol`, call `solution.prove()` or try another solver; where the "
-        "optimum is zero, pass a `gap_scale`, since no gap is small relative to zero. "
-        "`sdpdr.diagnose` looks for the cause."
+        "`epsilon`."
     )
-    UNVERIFIED = (
-        "The solver claims an answer (`claimed`), and nothing proves or refutes it; "
-        "`sdpdr.diagnose` looks for the cause."
-    )
-    INFEASIBLE = (
-        "No point satisfies all constraints: `ray` or `exposures` prove it. Relax or soften "
-        "one of the constraints that `sdpdr.diagnose` names."
-    )
-    UNBOUNDED = (
-        "The objective improves without limit along `ray` from a feasible point. Add a constraint "
-        "that bounds it (`sdpdr.diagnose` names the variables), or check the sign of the objective."
-    )
-    TIME_LIMIT = (
-        "The time limit was reached; the best point so far, if any, is graded. Pass a larger "
-        "`time_limit`; if that does not help, `sdpdr.diagnose` looks for the cause."
-    )
-    ITERATION_LIMIT = (
-        "The iteration limit was reached; the best point so far, if any, is graded. Pass a larger "
-        "`max_iter`; if that does not help, `sdpdr.diagnose` looks for the cause."
-    )
+    UNVERIFIED = "The solver claims an answer (`claimed`), and nothing proves or refutes it."
+    INFEASIBLE = "No point satisfies all constraints: `ray` or `exposures` prove it."
+    UNBOUNDED = "The objective improves without limit along `ray` from a feasible point."
+    TIME_LIMIT = "The time limit was reached; the best point so far, if any, is graded."
+    ITERATION_LIMIT = "The iteration limit was reached; the best point so far, if any, is graded."
     INTERRUPTED = "Interrupted; the best point so far is graded and returned."
-    FAILED = (
-        "The solver found no answer (`claimed.message` says why). Try another one; "
-        "`sdpdr.diagnose` looks for the cause."
-    )
-
-    @property
-    def advice(self) -> str:
-        """What the status means and what to do."""
-        return self.value
+    FAILED = "The solver found no answer (`claimed.message` says why)."
 
     def __repr__(self) -> str:
         return f"Status.{self.name}"
