@@ -21,8 +21,6 @@ from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 from sdpdr.solvers import Mosek, Scs
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.choice import choose
-from sdpdr.solving.options import PlanOptions
 
 pytestmark = pytest.mark.integration
 
