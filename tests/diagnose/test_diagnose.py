@@ -134,6 +134,15 @@ def test_multipliers_of_a_conflict_are_exact():
     assert z @ form.flat.b == -0.5
 
 
+@pytest.mark.nightly
+def test_a_bound_that_only_makes_a_ray_of_a_face_is_no_part_of_a_conflict():
+    """K_00 = 0 leaves K_01 = 0: with a bound on the trace a ray proves it, without one a face."""
+    K = cp.Variable((3, 3), PSD=True)
+    zero, apart = (K[0, 0] == 0.0).set_label("zero"), (K[0, 1] >= 0.3).set_label("apart")
+    problem = cp.Problem(cp.Minimize(cp.trace(K)), [zero, cp.trace(K) <= 20.0, apart])
+    assert set(diagnose(problem)[0].constraints) == {"zero", "apart"}
+
+
 def test_only_the_rows_that_contradict_each_other_are_kept():
     rng = np.random.default_rng(0)
     A, x0 = rng.integers(-9, 10, (40, 50)).astype(float), rng.integers(-9, 10, 50)

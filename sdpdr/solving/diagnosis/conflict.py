@@ -44,7 +44,13 @@ def find_conflicts(view: View) -> Iterator[Finding]:
     proved, _ = fewest(proved, list(named.constraints.values()), cones, prove, view.deadline)
     entries = _entries(view, proved.kept)
     proved, is_complete = fewest(proved, entries, cones, prove, view.deadline)
-    yield _finding(view, proved, is_complete=is_complete)
+    is_irreducible = is_complete and _is_irreducible(view, proved.kept)
+    if is_complete and not is_irreducible and most < _PROOF_STEPS:
+        # What is left may contradict itself on a face alone.
+        prove, entries = partial(view.refuted, most=_PROOF_STEPS), _entries(view, proved.kept)
+        proved, is_complete = fewest(proved, entries, cones, prove, view.deadline)
+        is_irreducible = is_complete and _is_irreducible(view, proved.kept)
+    yield _finding(view, proved, is_complete=is_complete, is_irreducible=is_irreducible)
 
 
 def _as_solved(view: View, every: Mask) -> Proved:
@@ -71,7 +77,9 @@ def _entries(view: View, kept: Mask) -> list[Index]:
     return split(np.flatnonzero(kept & view.stated.owned), view.stated.cones)
 
 
-def _finding(view: View, proved: Proved, *, is_complete: bool) -> Finding:
+def _finding(
+    view: View, proved: Proved, *, is_complete: bool, is_irreducible: bool = False
+) -> Finding:
     named, kept = view.stated, proved.kept
     rows = named.labels_of(kept)
     labels, several = tuple(rows), sum(at.size for at in rows.values()) > 1
@@ -88,7 +96,7 @@ def _finding(view: View, proved: Proved, *, is_complete: bool) -> Finding:
         says += _sum(view, rows, exact) if exact else ""
     if not is_complete:
         says += "; whether fewer contradict each other was not found out"
-    elif several and _is_irreducible(view, kept):
+    elif several and is_irreducible:
         says += "; none of them can be left out"
     elif several:
         says += "; no proof was found with fewer"
