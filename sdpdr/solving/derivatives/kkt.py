@@ -39,6 +39,7 @@ _DEPENDENT = 1e-9
 _ZERO = 1e-9
 # Eigenvalues of a Hessian, relative to the largest, that are more than rounding.
 _PRECISION = 1e-13
+# Keeps a share of nothing from being a division by zero.
 _TINY = np.finfo(float).tiny
 # Share of a right side that a factorization may leave.
 _LOST = 1e-6
