@@ -111,15 +111,23 @@ class Statement:
         ------
         UnprovedError
         """
-        y, radius = self._equations.near(y)
-        found = self._in_box(y, radius, strictly=strictly)
-        if found is None and self._is_inside(y) and self._sharper is not None:
-            found = self._in_box(*self._sharper.near(y), strictly=strictly)
+        y, found = self._boxed(y, strictly=strictly)
         if found is not None:
             return found
         if in_box or strictly:
             raise UnprovedError(f"the box around {self._what} leaves the cone")
         return self._proved(Stretched(self, y).value(), y)
+
+    def _boxed(self, y: Array, *, strictly: bool = False) -> tuple[Array, Proved | None]:
+        """The point or the multipliers moved onto the equations, and what a box around it proves.
+
+        Where the cones hold it, but not the box, a smaller box may do.
+        """
+        y, radius = self._equations.near(y)
+        found = self._in_box(y, radius, strictly=strictly)
+        if found is None and self._is_inside(y) and self._sharper is not None:
+            found = self._in_box(*self._sharper.near(y), strictly=strictly)
+        return y, found
 
     def _in_box(self, y: Array, radius: Array, *, strictly: bool) -> Proved | None:
         """What is proved if the cones hold a box; inside of them, where that is asked for."""
@@ -170,11 +178,10 @@ class Statement:
         """
         if most < 1.0:
             return self.near(y + most * (inside - y))
-        try:
-            best = self.near(inside, in_box=True)
-        except UnprovedError:
+        at, best = self._boxed(inside)
+        if best is None:
             # Nearer to the boundary no box is inside of the cone either.
-            return self.near(inside)
+            return self._proved(self.stretched(at), at)
         if not self.cost @ y < self.cost @ inside:
             return best
         shares = least * 10.0 ** np.arange(np.ceil(-np.log10(least)))
