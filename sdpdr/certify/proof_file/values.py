@@ -34,9 +34,11 @@ _ZERO = 1e-13
 _ROOMS, _SMALL = (1e-12, 1e-10, 1e-8), 1e-3
 # Rows of cones that may be larger.
 _HEADS = {SECOND_ORDER: [0], EXPONENTIAL: [2], POWER: [0, 1]}
-# The first bound on singular values that is tried is this share of the smallest length of a row;
-# each next one is half as large, down to this number.
+# The first bound on singular values that is tried is this share of an estimate; each next one is
+# half as large, down to this number.
 _SHARE, _LEAST = 0.8, 1e-8
+# Steps of inverse iteration, after which what is twice as large is gone.
+_POWER_STEPS = 12
 # A value as near to the one aimed at needs no other witness.
 _NEAR = 1e-12
 
@@ -104,11 +106,27 @@ def value_at(at: System) -> float:
     """
     if np.any(at.miss[at.solved]):
         J = at.scaled()[0]
-        least = float(J.power(2).sum(axis=1).min())
-        at.sigma = _SHARE * math.sqrt(least)
+        at.sigma = _SHARE * _least_singular_value(J)
         while at.sigma > _LEAST and not are_singular_values_above(at.sigma, J):
             at.sigma /= 2.0
     return at.value()
+
+
+def _least_singular_value(J: sp.csr_array) -> float:
+    """About the least singular value of a matrix, by inverse iteration; or a number above it."""
+    M = sp.csr_array(J @ J.T)
+    found, step = float(M.diagonal().min()), _solver(M)
+    if step is None:
+        return math.sqrt(found)
+    v = np.random.default_rng(0).standard_normal(M.shape[0])
+    for _ in range(_POWER_STEPS):
+        v = step(v)
+        size = float(np.linalg.norm(v))
+        if not 0.0 < size < np.inf:
+            break
+        v = v / size
+        found = min(found, float(v @ (M @ v)))
+    return math.sqrt(max(found, 0.0))
 
 
 def with_sigma(w: Witness, at: System) -> Witness:
