@@ -19,7 +19,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible, rows_as_they_are
+from sdpdr.base.arrays import (
+    ALLOWED,
+    Array,
+    Index,
+    chosen_rows,
+    is_admissible,
+    rows_as_they_are,
+)
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import svec_size
 from sdpdr.linalg.svec import svec_pairs
@@ -165,7 +172,7 @@ def renumbered(places: Index, kept: Index, size: int) -> Index:
 def taken(matrix: sp.csr_array, rows: Index) -> sp.csr_array:
     """Rows of a matrix, without copying if they are contiguous."""
     if not rows.size or np.any(rows[1:] - rows[:-1] != 1):
-        return matrix[rows]
+        return chosen_rows(matrix, rows)
     ends = matrix.indptr[rows[0] : rows[-1] + 2]
     part = slice(ends[0], ends[-1])
     entries = (matrix.data[part], matrix.indices[part], ends - ends[0])

@@ -353,9 +353,14 @@ class _Reader:
     def _vanish(self, one: Index, other: Index, sign: float) -> bool:
         """Whether rows plus or minus other rows are zero."""
         a, b = one.ravel(), other.ravel()
-        matrix = self.program.matrix[a] + sign * self.program.matrix[b]
-        rhs = self.program.rhs[a] + sign * self.program.rhs[b]
-        return not matrix.count_nonzero() and not np.any(rhs)
+        if np.any(self.program.rhs[a] + sign * self.program.rhs[b]):
+            return False
+        left, right = taken(self.program.matrix, a), taken(self.program.matrix, b)
+        return (
+            np.array_equal(left.indptr, right.indptr)
+            and np.array_equal(left.indices, right.indices)
+            and not np.any(left.data + sign * right.data)
+        )
 
     def _inequalities(self) -> list[Lmi]:
         """All matrix inequalities, by one product: one for each of many small ones takes longer."""
