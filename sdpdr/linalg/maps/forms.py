@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows, scaled
+from sdpdr.base.arrays import Array, Index, Matrix, as_real, from_triples, own_rows, scaled
 from sdpdr.base.errors import DataTypeError, ShapeError
 from sdpdr.linalg.letters import Letters, Words, subscripted, summed, times
 from sdpdr.linalg.maps.combine import Combined, Stacked, Summed
@@ -69,7 +69,7 @@ class BilinearForms(LinearMap):
         values = f.data[a] * g.data[b] * np.where(i == j, 1.0, 0.5)
         shape = (self.m, svec_size(self.n))
         # Halves add up without rounding, so the factor sqrt 2 is applied once, after the sums.
-        rows = sp.csr_array((values, (row, svec_index(i, j))), shape=shape)
+        rows = from_triples(values, row, svec_index(i, j), shape)
         low, high = svec_pairs(rows.indices)
         rows.data *= np.where(low == high, 1.0, SQRT2)
         return rows
