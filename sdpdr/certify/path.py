@@ -229,7 +229,8 @@ class Path:
         own = scaled(own, rows)
         # Equations make up for directions that no cone sees.
         factor = _cholesky(G + _gram(own))
-        schur = self._schur(factor, own.toarray())
+        own = light(own)
+        schur = self._schur(factor, _dense(own))
         dx, dw, missed = np.zeros_like(here.x), np.zeros_like(here.w), np.inf
         for _ in range(_REFINEMENTS):
             left = d * (slope - mu * (self.A_T @ here.hessian(A @ dx)) - self.E_T @ dw)
@@ -342,7 +343,7 @@ def _of_inverse(scaling: Scaling) -> Array:
 def _gram(E: sp.csr_array) -> Array:
     """E^T E, by a sparse product where that takes less time."""
     counts = np.diff(E.indptr)
-    if _SPARSE_FACTOR * float(counts @ counts) > E.shape[0] * float(E.shape[1]) ** 2:
+    if _SPARSE_FACTOR * float(counts @ counts) >= E.shape[0] * float(E.shape[1]) ** 2:
         dense = E.toarray()
         return np.asarray(dense.T @ dense)
     return _dense(E.T @ E)
