@@ -133,7 +133,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         validate.choice("by", self.by, ("response", "distance"))
         validate.choice("metric", self.metric, METRICS)
         self._X = checked(self, X, accept_sparse="csr", ensure_min_samples=2)
-        self.__dict__.pop("_query", None)  # of an earlier fit
+        self.__dict__.pop("_objects", None)  # of an earlier fit
         return self
 
     def ask(self, query: ArrayLike) -> RelevanceFeedback:
@@ -153,10 +153,10 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         if row.shape[0] != 1:
             raise ShapeError(f"the query has {row.shape[0]} rows. Pass one row, of one object.")
         if sp.issparse(self._X):
-            self._query: Any = sp.csr_array(row)
+            self._objects: Any = sp.vstack([self._X, sp.csr_array(row)], format="csr")
         else:
-            self._query = row.toarray() if sp.issparse(row) else row
-        self._apart = pairwise_distances(self._X, self._query, metric=self.metric)[:, 0]
+            self._objects = np.vstack([self._X, row.toarray() if sp.issparse(row) else row])
+        self._apart = pairwise_distances(self._X, self._objects[[-1]], metric=self.metric)[:, 0]
         self.labels_ = np.full(self._X.shape[0], _UNKNOWN)
         self.rounds_, self._satisfied = 0, False
         self.map_: SpectralRegression | None = None
@@ -206,9 +206,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     def _rank(self) -> None:
         known = np.flatnonzero(self.labels_ != _UNKNOWN)
         pool = np.union1d(self.ranking_[: self.n_pool], known)
-        together = [self._X[pool], self._query]
-        is_sparse = sp.issparse(self._X)
-        objects = sp.vstack(together, format="csr") if is_sparse else np.vstack(together)
+        objects = self._objects[np.append(pool, -1)]  # the query is the last of all
         labels = np.append(self.labels_[pool], _RELEVANT)
         learned = SpectralRegression(responses="semisupervised", metric=self.metric, connect="mst")
         with warnings.catch_warnings():
@@ -228,7 +226,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     def _check_asked(self) -> None:
         check_is_fitted(self, "n_features_in_")
-        if not hasattr(self, "_query"):
+        if not hasattr(self, "_objects"):
             raise NotAcceptedError("there is no search yet. Call ask(query) first.")
 
     def __sklearn_tags__(self) -> Any:
