@@ -45,6 +45,8 @@ from sdpdr.solving.options import Clock, PlanOptions
 # Cells of the graph for each column, and rows of each cell that join at a time. Without cells all
 # would join in one corner, which takes twice as long for 3,000 points.
 _CELLS, _JOINING = 4, 2
+# Forms of the small program, in order of trial: what one does not solve, another may.
+_SMALL_FORMS = ("lmi", "gram", "auto")
 # Nodes whose shortest paths to all others make the multipliers.
 _SOURCES = 64
 _UNSOLVED = (
@@ -153,7 +155,7 @@ class LandmarkSolver(Solver):
     def _solve(self, small: SDP, deadline: Deadline) -> Point:
         """A point of a small program: by the multipliers first, since its rows are dense."""
         refusals = []
-        for form in ("lmi", "auto"):
+        for form in _SMALL_FORMS:
             left = deadline.left()
             options = {
                 "tol": unless_configured(self.inner, min(1e-5, 0.1 * self.tol)),
@@ -170,7 +172,7 @@ class LandmarkSolver(Solver):
             point = point_found(chosen.solver, small, chosen.reductions)
             if point.values or deadline.is_over():
                 return point
-        if len(refusals) > 1:
+        if len(refusals) == len(_SMALL_FORMS):
             raise refusals[-1]
         return Point()
 
