@@ -181,7 +181,7 @@ class Statement:
         at, best = self._boxed(inside)
         if best is None:
             # Nearer to the boundary no box is inside of the cone either.
-            return self._proved(self.stretched(at), at)
+            return self._proved(Stretched(self, at).value(), at)
         if not self.cost @ y < self.cost @ inside:
             return best
         shares = least * 10.0 ** np.arange(np.ceil(-np.log10(least)))
