@@ -1,4 +1,4 @@
-# Each goal makes its environment by itself (Python 3.10 or newer, PyPI) and can be repeated.
+# Each goal makes its environment by itself (Python 3.11 or newer, PyPI) and can be repeated.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

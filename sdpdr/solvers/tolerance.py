@@ -12,7 +12,7 @@ table.
 
 from __future__ import annotations
 
-import sys
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
@@ -25,11 +25,6 @@ import numpy as np
 
 from sdpdr.base.deadline import seconds_of
 from sdpdr.base.errors import DataError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 TABLE = Path(__file__).with_name("tolerances.toml")
 # The expected type of each option, in words and as a test.

@@ -168,7 +168,7 @@ OF_POINTS = [name for name, (_, data) in EVERY.items() if data[0] is ROLL or dat
 def test_columns_and_rows_of_data_are_named(name):
     """Row numbers are no coordinate without a warning, and missing entries have a place."""
     estimator, (X, *others) = EVERY[name]
-    frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])])
+    frame = pd.DataFrame(X.copy(), columns=[f"x{k}" for k in range(X.shape[1])])
     again = pd.read_csv(io.StringIO(frame.to_csv()))
     with warnings.catch_warnings():
         warnings.simplefilter("error", RowNumbersWarning)

@@ -6,7 +6,7 @@ Every refusal names the file and the key.
 from __future__ import annotations
 
 import os
-import sys
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,11 +30,6 @@ from sdpdr.base.errors import (
 )
 from sdpdr.families import methods
 from sdpdr.model.blocks import Band, Relation, Slack
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _REQUIRED = object()
 _KINDS: Mapping[str, tuple[str, Any]] = MappingProxyType(

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeAlias
@@ -36,7 +36,7 @@ def attempt(
 ) -> Done:
     """Carry out one task, and repeat it if another program ended it."""
     limits = task.limits
-    started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    started = datetime.now(UTC).isoformat(timespec="seconds")
     wall = limits.time_limit + limits.patience
     cpu = 2.0 * limits.threads * wall + 5.0
     sandbox = SandboxLimits(wall, limits.memory_limit, cpu, limits.threads, tuple(cores))
