@@ -166,6 +166,6 @@ def _without_hubs(n: int, i: Index, j: Index) -> tuple[Index, Index]:
     crowded = np.bincount(parent, minlength=n)[parent] >= _HUB
     later = np.concatenate([[False], parent[1:] == parent[:-1]])
     follows = np.flatnonzero(crowded & later)
-    linked = parent.copy()
+    linked = parent.astype(np.intp)
     linked[follows] = child[follows - 1]
     return child, linked

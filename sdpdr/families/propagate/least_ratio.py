@@ -263,7 +263,7 @@ def _proved(
     inner = graph.pencil.unlabelled()
     gap_uu = 1.0 - least / inner.least()[0] if inner.has_below else 1.0
     # The share of the labels in the eigenvector depends on their unit and mean; this does not.
-    spread = np.std(y[graph.labelled]) / max(np.std(y[graph.unlabelled]), 1e-300)
+    spread = np.std(y[graph.labelled]) / max(float(np.std(y[graph.unlabelled])), 1e-300)
     if spread < _SPREAD or gap_uu < _GAP_UU:
         warn(
             f"the labels hardly decide: the values found are spread {1.0 / spread:.3g} times as "

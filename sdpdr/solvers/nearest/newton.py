@@ -155,7 +155,7 @@ class At:
         weights[low:, low:], weights[:low, low:], weights[low:, :low] = 1.0, mixed, mixed.T
         second = (turned * weights.ravel()) @ turned.T / self.program.scale
         second[np.diag_indices(free.size)] += self._shift
-        return np.linalg.solve(second, right)
+        return np.asarray(np.linalg.solve(second, right), dtype=np.float64)
 
     def _iterated(self, free: NDArray[np.intp], right: Array) -> Array:
         rows, adjoint = self.program.rows[free], self.program.adjoint[:, free]
