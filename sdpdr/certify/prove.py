@@ -34,8 +34,8 @@ Oracle = Callable[[FlatProgram, float], Answer]
 Triple = tuple[Array, Array, Array]
 # Gap of the first point of the path, over the tolerance: what is left goes to the proofs.
 _SHARE = 0.3
-# What a side may lose, over the tolerance. With less, more attempts fail before one succeeds.
-_NEGLIGIBLE = 1e-2
+# What a side may lose, over the tolerance.
+_NEGLIGIBLE = 1e-4
 # Levels of the path that are tried upwards until both sides are proved, before faces are looked
 # for, and after.
 _FEW, _UPWARDS = 2, 4

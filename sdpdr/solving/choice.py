@@ -1,14 +1,14 @@
 """Which solvers are candidates for a program, and in which forms: one rule.
 
-Clarabel solves tiny programs, except unfoldings, in the form in which they will be proved. For all
-others there are three interior-point methods: Clarabel factors a dense block for every matrix of
-the program, `dense` one matrix for all unknowns of the program or of its dual, and `lowrank` a
-sparse one for factors, if lengths suggest their shape. Those whose steps take less than a second
-come first, the fastest one before the others. If there are none, and factors of low rank have fewer
-numbers than the matrices, `lowrank` comes first, as it does for edge programs and programs that fix
-a diagonal; the methods with slower steps follow. SCS is a candidate if blocks would not fit into
-memory, and solvers that a user has registered come last. All others are candidates if they, or
-their form, are requested.
+Clarabel solves tiny programs, except unfoldings and distances of a matrix, in the form in which
+they will be proved. For all others there are three interior-point methods: Clarabel factors a dense
+block for every matrix of the program, `dense` one matrix for all unknowns of the program or of its
+dual, and `lowrank` a sparse one for factors, if lengths suggest their shape. Those whose steps take
+less than a second come first, the fastest one before the others. If there are none, and factors of
+low rank have fewer numbers than the matrices, `lowrank` comes first, as it does for edge programs
+and programs that fix a diagonal; the methods with slower steps follow. SCS is a candidate if blocks
+would not fit into memory, and solvers that a user has registered come last. All others are
+candidates if they, or their form, are requested.
 The rule depends on the program and the options, never on load, free memory, a clock, or on which
 other solvers are installed.
 """
@@ -214,15 +214,15 @@ class Choice:
             return
         # Optimal unfoldings are seldom unique, and `lowrank` finds one in few dimensions.
         of_edges = _is_of_edges(sdp)
+        has_squares = any(v.curvature is not None for v in sdp.vector_variables)
         if of_edges:
             yield "lowrank", ("factor",), _EDGES
+        elif has_squares and Nearest().accepts(sdp) is None:
+            yield Nearest.name, ("gram",), _NEAREST
         elif is_tiny(sdp):
             yield "clarabel", ("gram",), _TINY
         elif _is_of_spheres(sdp):
             yield "lowrank", ("factor",), _SPHERES
-        has_squares = any(v.curvature is not None for v in sdp.vector_variables)
-        if has_squares and Nearest().accepts(sdp) is None:
-            yield Nearest.name, ("gram",), _NEAREST
         found = sizes(sdp)
         kinds: list[tuple[float, _Proposal]] = [
             (found.block_work, ("clarabel", ("lmi", "gram"), _BLOCKS)),

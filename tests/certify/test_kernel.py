@@ -108,7 +108,7 @@ def test_what_a_proof_may_lose_is_a_share_of_the_tolerance():
     y, inside = np.array([-1.0, 0.0, 0.0]), np.array([0.0, 1.0, 1.0])
     loss = float(bounds.cost @ (inside - y))
     assert loss == pytest.approx(1.0)
-    assert given._least_share(bounds, y, inside) == pytest.approx(1e-2 * 1e-6 * 2.0 / loss)
+    assert given._least_share(bounds, y, inside) == pytest.approx(1e-4 * 1e-6 * 2.0 / loss)
     assert given._least_share(bounds, inside, y) == 0.1
 
 

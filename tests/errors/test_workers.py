@@ -24,11 +24,10 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.program.point import as_dense
 from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed
-from sdpdr.solvers import LowRank, Scs
+from sdpdr.solvers import LowRank
 from sdpdr.solvers.processes import child, fork_server
 from sdpdr.solvers.processes import ends as incumbent
 from sdpdr.solvers.processes.isolate import run_isolated, wait_for_server
-from sdpdr.solving.attempt import run_written
 
 from ..processes import is_gone
 
@@ -294,13 +293,3 @@ def test_a_script_without_home_and_a_fork_of_it_have_workers_that_end_with_them(
     assert again.startswith("SOLVED True")
     assert is_gone(int(again.split()[-1]))
     assert ran.stderr == ""
-
-
-def test_scs_keeps_a_limit_by_itself_that_it_was_sent_with_a_model(model):
-    """Interrupted in its place, it would have no point."""
-    solver = Scs(tol=1e-14, time_limit=1.0)
-    limits = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Scs, "run_rendered", lambda self, *given: limits.append(self.time_limit))
-        run_written(solver, model)
-    assert 0.0 < limits[0] < 1.0

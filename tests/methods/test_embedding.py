@@ -141,7 +141,7 @@ def test_the_ratio_trace_is_another_problem():
         (lambda: methods.regression(np.eye(3), np.ones(2)), ShapeError, "shape"),
         (lambda: methods.regression(np.eye(3), np.ones(3), -1.0), DataError, "ridge"),
         (lambda: extend.trace_ratio(np.eye(3), np.diag([1.0, 0.0, 0.0])), DataError, "vanish"),
-        (lambda: extend.trace_ratio(np.eye(3), np.eye(2)), ShapeError, "equal square"),
+        (lambda: extend.trace_ratio(np.eye(3), np.eye(2)), ShapeError, "equal shapes"),
         (lambda: extend.trace_ratio(np.eye(3), np.eye(3), 4), DataError, "1..3"),
     ],
 )

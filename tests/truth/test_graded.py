@@ -139,7 +139,7 @@ def test_a_cvxpy_problem_is_graded_by_its_own_values_and_left_as_it_was():
     ("point", "multipliers", "error", "words"),
     [
         (None, None, DataError, "there is no answer"),
-        (LINE, [1.0, 1.0], ShapeError, r"is passed as sdpdr.program.Factor\(R\)"),
+        (LINE, [1.0, 1.0], ShapeError, r"pass sdpdr\.program\.Factor\(R\)"),
         (K, [1.0, 1.0, 1.0], ShapeError, r"'isometry' must have shape \(2,\)"),
         (K, {"isometri": [1.0, 1.0]}, UnknownNameError, "'isometry'"),
     ],

@@ -82,7 +82,9 @@ class Pencil:
         self.masses = np.ones(self.n) if masses is None else masses
         if not sp.issparse(self.masses):
             self.masses = as_numbers("masses", self.masses)
-        if self.masses.shape != (self.n,) and (factor is None or masses.shape != (self.n, self.n)):
+        if self.masses.shape != (self.n,) and (
+            factor is None or self.masses.shape != (self.n, self.n)
+        ):
             raise ShapeError(f"masses has shape {self.masses.shape}; expected ({self.n},).")
         light = self.masses.ndim == 1 and ~(self.masses > 0.0)
         if np.any(light):

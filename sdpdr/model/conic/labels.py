@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from sdpdr.model.conic.program import AUXILIARY, SQUARES
@@ -82,19 +81,25 @@ def joint_label(labels: Sequence[str]) -> str:
     ('edge 1 to edge 3', 'limit')
     >>> joint_label(["edge 1", "edge 4"]), joint_label(["edge 1", "edge 4", "edge 5", "edge 7"])
     ('edge 1 and edge 4', 'edge 1, edge 4 and 2 more')
+    >>> joint_label(["x[0] <= 1", "x[7] <= 2", "x[4] <= 3"])
+    'x[0] <= 1, x[7] <= 2 and x[4] <= 3'
     """
     first, last = labels[0], labels[-1]
-    numbers = [_last_number(label) for label in labels]
-    steps = [after - before for before, after in pairwise(numbers)]
+    parts = [_around_last_number(label) for label in labels]
+    is_run = all(
+        (before, after) == (parts[0][0], parts[0][2]) and int(number) == int(parts[0][1]) + k
+        for k, (before, number, after) in enumerate(parts)
+    )
     # `Labels` numbers those that were given one label, from 2 on.
     if all(label == f"{first}_{k}" for k, label in enumerate(labels[1:], start=2)):
         return first
-    if len(labels) > 2 and all(step == 1 for step in steps):
+    if len(labels) > 2 and is_run:
         return f"{first} to {last}"
     *some, end = labels if len(labels) <= 3 else [*labels[:2], f"{len(labels) - 2} more"]
     return f"{', '.join(some)} and {end}"
 
 
-def _last_number(label: str) -> int:
-    """The last number in a label; zero if there is none."""
-    return int((re.findall(r"\d+", label) or ["0"])[-1])
+def _around_last_number(label: str) -> tuple[str, str, str]:
+    """What is before the last number in a label, the number, and what is after it."""
+    found = re.fullmatch(r"(.*?)(\d+)(\D*)", label, re.DOTALL)
+    return (label, "0", "") if found is None else (found[1], found[2], found[3])

@@ -33,8 +33,9 @@ from sdpdr.solving.derivatives.equations import Equations
 
 # Entries of D below which an entry of u stays an unknown: dividing by D loses digits of others.
 _UNKNOWN = 1e-2
-# Eigenvalues, relative to the largest, of equations that depend on others.
-_DEPENDENT = 1e-9
+# Eigenvalues, relative to the largest, of equations that depend on others: bases are those of a
+# point of the path with a gap of 1e-8, and turn by about as much on the way to the optimum.
+_DEPENDENT = 1e-7
 # Eigenvalues, relative to the largest, that may be rounding where they do not vanish.
 _ZERO = 1e-9
 # Eigenvalues of a Hessian, relative to the largest, that are more than rounding.
