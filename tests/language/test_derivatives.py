@@ -531,3 +531,13 @@ def test_smooth_costs_have_derivatives(name):
     for variable, found in moved.items():
         difference = (np.asarray(high[variable]) - low[variable]) / (2.0 * step)
         np.testing.assert_allclose(found, difference, atol=1e-5)
+
+
+def test_a_point_that_is_not_unique_is_seen_though_bases_turn_along_the_path():
+    """Any entry from -1 to 1 of a matrix of integers is optimal: the system is singular."""
+    K, p = sdpdr.psd("K", 3), sdpdr.parameter("p", value=0.0)
+    A = np.array([[0.0, 0.0, -2.0], [0.0, 0.0, -1.0], [-2.0, -1.0, -4.0]])
+    model = sdpdr.minimize(K.inner(np.diag([2.0, -2.0, 1.0]))) + (K.trace() == 3.0)
+    model = model + (K[0, 0] == 2.0) + (K.inner(A) == p)
+    with pytest.raises(NotSmoothError, match="point is not unique"):
+        sdpdr.derivative(model, sdpdr.solve(model), p)

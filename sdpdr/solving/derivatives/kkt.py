@@ -33,9 +33,9 @@ from sdpdr.solving.derivatives.equations import Equations
 
 # Entries of D below which an entry of u stays an unknown: dividing by D loses digits of others.
 _UNKNOWN = 1e-2
-# Eigenvalues, relative to the largest, of equations that depend on others: bases are those of a
-# point of the path with a gap of 1e-8, and turn by about as much on the way to the optimum.
-_DEPENDENT = 1e-7
+# Eigenvalues, relative to the largest, of equations that depend on others; and those that may be so
+# because bases turn on the way to the optimum by about the gap of the path's last point.
+_DEPENDENT, _DOUBTFUL = 1e-9, 1e-7
 # Eigenvalues, relative to the largest, that may be rounding where they do not vanish.
 _ZERO = 1e-9
 # Eigenvalues of a Hessian, relative to the largest, that are more than rounding.
@@ -254,10 +254,14 @@ class System:
     place : Place
     quotients : array, optional
         D; infinite where u stays as it is.
+    before : System, optional
+        That with the same D at an earlier place of the path.
     """
 
-    def __init__(self, place: Place, quotients: Array | None = None) -> None:
-        self.place = place
+    def __init__(
+        self, place: Place, quotients: Array | None = None, before: System | None = None
+    ) -> None:
+        self.place, self._before = place, before
         self._D = D = place.quotients if quotients is None else quotients
         self._stays = D <= _UNKNOWN
         self._gone = np.flatnonzero(~self._stays)
@@ -307,11 +311,24 @@ class System:
         values, vectors = np.linalg.eigh(self._scaled)
         return values, vectors
 
+    @property
+    def sizes(self) -> Array:
+        """The sizes of all eigenvalues, the least first."""
+        return np.sort(np.abs(self._spectrum[0]))
+
     @cached_property
     def _known(self) -> NDArray[np.bool_]:
         """Which eigenvectors the equations say something about."""
         values = np.abs(self._spectrum[0])
-        return np.asarray(values > _DEPENDENT * np.max(values, initial=0.0), dtype=bool)
+        largest = np.max(values, initial=0.0)
+        known = values > _DEPENDENT * largest
+        doubtful = known & (values < _DOUBTFUL * largest)
+        if self._before is not None and np.any(doubtful):
+            # Those that fall like mu are zero at the optimum.
+            falls = np.sqrt(self._before.place.mu / self.place.mu)
+            order = np.argsort(values)
+            known[order] &= ~doubtful[order] | (self._before.sizes < falls * values[order])
+        return np.asarray(known, dtype=bool)
 
     def _solved(self, right: Array) -> Array | None:
         """The solution, refined once; None where equations depend on others."""

@@ -276,7 +276,9 @@ class Optimum:
     @cached_property
     def _system(self) -> System:
         """The system at the optimum."""
-        return System(self._path.last, self._path.quotients)
+        path = self._path
+        before = None if path.before is None else System(path.before, path.quotients)
+        return System(path.last, path.quotients, before)
 
     def agree(self, changes: Sequence[Change]) -> bool:
         """Whether all optimal points and multipliers give the same rates.
