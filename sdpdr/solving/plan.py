@@ -23,7 +23,7 @@ from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
-from sdpdr.reduce.squared import Squared, squared
+from sdpdr.reduce.squared import SQUARED, Squared, squared
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.lowrank.edge import form as edge_form
 from sdpdr.solvers.nearest.solver import Nearest
@@ -385,11 +385,17 @@ def _is_plain(sdp: SDP, requested: PlanOptions) -> bool:
 
 
 def _is_easier_squared(length: Squared, solver: str | Solver) -> bool:
-    """Whether half the square of a length takes less than the length."""
+    """Whether half the square of a length takes less than the length.
+
+    It does for Newton's method on distances, and where it is a quadratic form of fewer unknowns
+    than the length has numbers, unless these are in one arrow, which is no more than a cone.
+    """
     is_distance = Nearest().accepts(length.sdp) is None
     if solver != "auto":
         return is_distance and solver == Nearest.name
-    return is_distance or length.heads is not None
+    numbers = length.sdp.variable(SQUARED).size
+    unknowns = sum(v.size for v in length.sdp.variables) - numbers
+    return is_distance or (length.heads is not None and unknowns < numbers)
 
 
 def _planned(

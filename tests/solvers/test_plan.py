@@ -268,3 +268,10 @@ def test_constraints_on_every_entry_of_an_unfolding_go_to_the_dense_method():
     names = [one.solver.name for one in sdpdr.plan(model).sequence]
     assert names[0] == "dense"
     assert not {"csdp", "mosek", "sdpa", "cvxopt"} & set(names)
+
+
+@pytest.mark.parametrize(("rows", "is_squared"), [(600, True), (520, False)])
+def test_long_lengths_are_squared_where_there_are_fewer_unknowns(rows, is_squared):
+    x = sdpdr.scalar("x", 550)
+    model = sdpdr.minimize(sdpdr.norm(np.eye(rows, 550) @ x - 1.0)) + (x <= 0.5)
+    assert (sdpdr.plan(model).squares is not None) is is_squared
