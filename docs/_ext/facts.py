@@ -99,15 +99,15 @@ class ToleranceTable(_Table):
 
 
 class StatusTable(_Table):
-    """Our grades and their advice."""
+    """Our grades and what they mean."""
 
-    head = ("Status", "What it means, and what to do")
+    head = ("Status", "What it means")
     widths = (18, 80)
 
     def rows(self) -> Iterable[Sequence[str]]:
         for status in sdpdr.Status:
-            # Advice names things in single backticks, as docstrings do.
-            yield f"``{status.name}``", status.advice.replace("`", "``").replace("````", "``")
+            # Meanings name things in single backticks, as docstrings do.
+            yield f"``{status.name}``", status.value.replace("`", "``")
 
 
 class OutcomeTable(_Table):

@@ -1,25 +1,24 @@
 r"""Units for the rows and columns of a matrix that make its coefficients alike.
 
-With :math:`X = D X' D`, D diagonal, coefficients become :math:`d_i d_j A_{ij}`. The units are those
-in which proofs read the program (`sdpdr.certify.units`): powers of two, so that the change rounds
-nothing. Solvers scale rows and whole variables, which does not help if lengths of a millimetre meet
-those of a mile.
+With :math:`X = D X' D`, D diagonal, coefficients become :math:`d_i d_j A_{ij}`. The units are found
+by least squares, :math:`\log_2 |A_{e,ij}| \approx \rho_e + a_i + a_j` over all coefficients of rows
+and cost. They are powers of two, :math:`d_i = 2^{-a_i}`, so that the change rounds nothing. Solvers
+scale rows and whole variables, which does not help if lengths of a millimetre meet those of a mile.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+import scipy.sparse.linalg as spl
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.flat import EXACT
-from sdpdr.certify.standard import as_written
-from sdpdr.certify.units import Units
-from sdpdr.linalg import LinearMap
-from sdpdr.linalg.svec import upper_triangle
+from sdpdr.linalg.magnitudes import largest_of_rows
+from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point, PsdVariable
 from sdpdr.program.sdp import SDP
@@ -28,6 +27,12 @@ from sdpdr.reduce.bases import in_bases, out_of_bases
 
 # Binary digits between the largest and the smallest unit from which the change is worth while.
 _WIDE = 12.0
+# Share of the range of coefficients within their rows that may be left. If units explain less,
+# small coefficients are not due to units, for instance those that are zero up to rounding.
+_ALIKE = 0.5
+# Coefficients below this share of the largest of their row may be rounding of zero. They determine
+# units only if there are more coefficients than unknowns, and units explain all but this share.
+_NEGLIGIBLE, _EXPLAINED = 2.0**-50, 0.1
 # Orders above this are left alone, because every coefficient is read.
 _LARGEST = 300
 
@@ -76,24 +81,48 @@ def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
     """Powers of two for the rows of a matrix; None if they would be much the same."""
     if variable.n > _LARGEST or exposing_rows(sdp, variable.name):
         return None
-    if not _is_wide(sdp, variable.name):
+    maps = [r.lhs[variable.name] for r in sdp.rows if variable.name in r.lhs]
+    maps += [sdp.objective[variable.name]] if variable.name in sdp.objective else []
+    if not maps:
         return None
-    form = as_written(sdp)
-    flat, (block,) = form.flat, (one for one in form.blocks if one.name == variable.name)
-    # Costs are to be alike as well: as the coefficients of one more equation.
-    E = sp.csr_array(sp.vstack([flat.E, sp.csr_array(flat.c[None])]))
-    units = Units.of(replace(flat, E=E, f=np.append(flat.f, 0.0), around=EXACT))
-    i, j = upper_triangle(variable.n)
-    exponents = np.log2(units.unknowns[block.places[i == j]])
-    # All are odd, or all even, and those of D are half of them.
-    d = np.exp2((exponents - exponents[0] % 2.0) / 2.0)
-    return None if np.max(d) < 2.0**_WIDE * np.min(d) else np.asarray(d)
+    matrices = [a.matrix() for a in maps]
+    sizes = np.abs(np.concatenate([a.data for a in matrices]))
+    if not np.max(sizes, initial=0.0) >= 2.0**_WIDE * np.min(sizes[sizes > 0.0], initial=np.inf):
+        return None
+    stacked = sp.csr_array(sp.vstack(matrices))
+    stacked.eliminate_zeros()
+    largest = largest_of_rows(stacked)
+    entries = stacked.tocoo()
+    below = np.log2(largest[entries.row] / np.abs(entries.data))
+    # Coefficients of a row differ by their units; n of these are tied by n - 1 rows.
+    if (variable.n - 1) * np.max(below) < _WIDE:
+        return None
+    solid = np.abs(entries.data) > _NEGLIGIBLE * largest[entries.row]
+    if not solid.all() and entries.data.size > entries.shape[0] + variable.n:
+        units = _fitted(entries, np.ones(entries.data.size, dtype=bool), variable.n, _EXPLAINED)
+        if units is not None:
+            return units
+    return _fitted(entries, solid, variable.n, _ALIKE)
 
 
-def _is_wide(sdp: SDP, name: str) -> bool:
-    """Whether coefficients of a matrix range as far as units that would be worth while."""
-    maps = [side[name] for side in (sdp.objective, *(r.lhs for r in sdp.rows)) if name in side]
-    sizes = [np.abs(a.matrix().data) for a in maps if isinstance(a, LinearMap)]
-    some = np.concatenate([np.zeros(0), *sizes])
-    some = some[some > 0.0]
-    return bool(np.max(some, initial=0.0) >= 2.0**_WIDE * np.min(some, initial=np.inf))
+def _fitted(entries: sp.coo_array, known: NDArray[np.bool_], n: int, left: float) -> Array | None:
+    """Units fitted to some coefficients; None if they leave more than a share of the range."""
+    sizes = np.log2(np.abs(entries.data[known]))
+    if sizes.size == 0 or np.ptp(sizes) < _WIDE:
+        return None
+    i, j = svec_pairs(entries.col[known])
+    count, m = np.arange(sizes.size), entries.shape[0]
+    place = np.concatenate([entries.row[known], m + i, m + j])
+    design = sp.csr_array(
+        (np.ones(3 * sizes.size), (np.tile(count, 3), place)), shape=(sizes.size, m + n)
+    )
+    fitted = spl.lsqr(design, sizes, atol=1e-6, btol=1e-6)[0]
+    exponents = fitted[m:]
+    used = np.unique(np.concatenate([i, j]))
+    if np.ptp(exponents[used]) < _WIDE:
+        return None
+    rows = entries.row[known]
+    mean = np.bincount(rows, sizes, m) / np.maximum(np.bincount(rows, minlength=m), 1)
+    if np.ptp(sizes - design @ fitted) > left * np.ptp(sizes - mean[rows]):
+        return None
+    return np.asarray(np.exp2(-np.round(exponents)))
