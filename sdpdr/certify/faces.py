@@ -157,7 +157,7 @@ def _face_of_matrices(part: Part, v: Array, side: str, least: float, off: float)
     if bases is None:
         return None
     W, V = bases
-    # Of small integers, whose products are exact.
+    # W and V have small integers, whose products are exact.
     inside = [(SEMIDEFINITE, float(W.shape[1]), congruence(W.T)[0])]
     left = [(SEMIDEFINITE, float(V.shape[1]), congruence(V.T)[0])]
     return Face(inside, _vanishing(V), left, _vanishing(W), V)

@@ -36,7 +36,7 @@ def minimized(
     enough : float, optional
         A value at which to stop.
     **options
-        Of the method: ``maxiter``, ``ftol``, ``gtol`` and others.
+        Those of the method: ``maxiter``, ``ftol``, ``gtol`` and others.
     """
 
     def stop(intermediate_result: OptimizeResult) -> None:
