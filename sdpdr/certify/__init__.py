@@ -6,8 +6,9 @@ them:
 
 - The program: `standard` and `flat` write it over a product of `cones`, `units` in its own units.
 - The statement: `equations` have an exact solution near a point, without `dependent` ones, and
-  `proof` adds that the box around it lies in the cones. Where no box does, `stretched` takes the
-  metric of the point or of the multipliers. All rests on `rounding`.
+  `statement` adds that the box around it lies in the cones. Where no box does, `stretched` states
+  the same in the metric of the point or of the multipliers. `proof` makes values and bounds of
+  both. All rests on `rounding`.
 - Where points come from: `path`, the central path near the solver's answer.
 - Where nothing lies inside: `margin` finds what shows it, `exposing` proves a ray or a face of
   `faces`, `reduced` is the program on that face, and `on_faces` proves the same there.

@@ -3,14 +3,14 @@ r"""The two proofs, which are one statement.
 *Near y lies an exact solution of* :math:`E y = f`, *and all of the box around it maps into the
 cone.* For a value, y is the point, and the equations are those of the program; for a bound, y is
 the multipliers, and the equations are those of the dual. `value_proof` and `bound_proof` say what
-the statement is made of; `Statement` proves it.
+the statement is made of; `Proof` moves y as little as verifies. Where no box will do, the statement
+is proved in the metric of the matrices (`sdpdr.certify.stretched`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -18,18 +18,14 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, largest, row_of_each
 from sdpdr.certify.cones import Cone
-from sdpdr.certify.equations import Equations, UnprovedError
+from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.flat import SEMIDEFINITE, FlatProgram
 from sdpdr.certify.knowledge import BOUND, VALUE
 from sdpdr.certify.products import below, exact_residual
-from sdpdr.certify.rounding import TINY, inner, residual
-from sdpdr.certify.stretched import Own, Stretched
+from sdpdr.certify.rounding import inner, residual
+from sdpdr.certify.statement import Box, Own, Statement
+from sdpdr.certify.stretched import stretched
 from sdpdr.certify.symmetric_cones import Nonnegative, Semidefinite
-
-# Share by which a box is larger than another one.
-_WIDER = 2.0**-40
-# The middle of a box, and its radius.
-Box = tuple[Array, Array]
 
 
 class Proved(NamedTuple):
@@ -48,52 +44,22 @@ class Proved(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Statement:
-    """What proves one side of a program; equations are factorized once, in a metric of sizes.
+class Proof(Statement):
+    """The statement that proves one side of a program.
 
     Attributes
     ----------
     side : {"value", "bound"}
+        The cost is the number itself, or minus the number.
     is_exact : bool
         Whether no number of the program is rounded itself.
-    E, f : sparse array, array
-        The equations.
-    radii : sparse array or None
-        Those of the numbers of E and, last, of f.
-    squares : array
-        Squared sizes by which the entries of y may move.
-    cost, radii_of_cost : arrays
-        What is to be small: the number itself, or minus the number.
-    box : callable
-        What the cones see of the box around y.
-    contain : callable
-        Whether all of that lies in them.
     itself : callable
         What the cones see of y, without rounding where it is a double.
-    matrices : callable
-        The matrices that consist of entries of y.
     """
 
     side: str
     is_exact: bool
-    E: sp.csr_array
-    f: Array
-    radii: sp.csr_array | None
-    squares: Array
-    cost: Array
-    radii_of_cost: Array | float
-    box: Callable[[Array, Array], Box]
-    contain: Callable[[Array, Array], bool]
     itself: Callable[[Array], Box]
-    matrices: Callable[[], list[Own]]
-
-    @cached_property
-    def _equations(self) -> Equations:
-        return Equations(self.E, self.f, self.squares, self.radii)
-
-    @cached_property
-    def _sharper(self) -> Equations | None:
-        return self._equations.sharper()
 
     @property
     def _what(self) -> str:
@@ -111,34 +77,20 @@ class Statement:
         ------
         UnprovedError
         """
-        y, found = self._boxed(y, strictly=strictly)
-        if found is not None:
-            return found
+        y, cost = self.boxed(y, strictly=strictly)
+        if cost is not None:
+            return self._proved(cost, y)
         if in_box or strictly:
             raise UnprovedError(f"the box around {self._what} leaves the cone")
-        return self._proved(Stretched(self, y).value(), y)
+        return self._in_metric(y)
 
-    def _boxed(self, y: Array, *, strictly: bool = False) -> tuple[Array, Proved | None]:
-        """The point or the multipliers moved onto the equations, and what a box around it proves.
-
-        Where the cones hold it, but not the box, a smaller box may do.
-        """
-        y, radius = self._equations.near(y)
-        found = self._in_box(y, radius, strictly=strictly)
-        if found is None and self._is_inside(y) and self._sharper is not None:
-            found = self._in_box(*self._sharper.near(y), strictly=strictly)
-        return y, found
-
-    def _in_box(self, y: Array, radius: Array, *, strictly: bool) -> Proved | None:
-        """What is proved if the cones hold a box; inside of them, where that is asked for."""
-        middle, around = self.box(y, radius)
-        if not self.contain(middle, _beyond(around) if strictly else around):
-            return None
-        return self._proved(inner(self.cost, y, radius, self.radii_of_cost)[1], y)
-
-    def _is_inside(self, y: Array) -> bool:
-        """Whether the cones hold a point, though perhaps no box around it."""
-        return self.contain(*self.box(y, np.zeros_like(y)))
+    def _in_metric(self, y: Array) -> Proved:
+        """The number proved next to y in the metric of its matrices."""
+        _, more = stretched(self, y).boxed(np.zeros(y.size))
+        if more is None:
+            raise UnprovedError(f"no exact solution next to {self._what} is shown to be inside")
+        cost = inner(self.cost, y, 0.0, self.radii_of_cost)[1] + more
+        return self._proved(float(np.nextafter(cost, np.inf)), y)
 
     def at(self, y: Array) -> Proved:
         """The number of y itself, where it satisfies all equations exactly, and lies in the cones.
@@ -178,10 +130,11 @@ class Statement:
         """
         if most < 1.0:
             return self.near(y + most * (inside - y))
-        at, best = self._boxed(inside)
-        if best is None:
+        at, cost = self.boxed(inside)
+        if cost is None:
             # Nearer to the boundary no box is inside of the cone either.
-            return self._proved(Stretched(self, at).value(), at)
+            return self._in_metric(at)
+        best = self._proved(cost, at)
         if not self.cost @ y < self.cost @ inside:
             return best
         shares = least * 10.0 ** np.arange(np.ceil(-np.log10(least)))
@@ -197,7 +150,7 @@ class Statement:
         return best
 
 
-def value_proof(program: FlatProgram, s: Array) -> Statement:
+def value_proof(program: FlatProgram, s: Array) -> Proof:
     """A proof of values near points x, whose slack ``b - A x`` lies in the cones.
 
     Parameters
@@ -228,7 +181,7 @@ def value_proof(program: FlatProgram, s: Array) -> Statement:
 
     # Entries that no cone sees move as the freest of the others do.
     D = np.minimum(D, np.max(D, where=D < 1e99, initial=1e-99))
-    return Statement(
+    return Proof(
         side=VALUE,
         is_exact=around.is_exact,
         E=program.E,
@@ -244,7 +197,7 @@ def value_proof(program: FlatProgram, s: Array) -> Statement:
     )
 
 
-def bound_proof(program: FlatProgram, z: Array) -> Statement:
+def bound_proof(program: FlatProgram, z: Array) -> Proof:
     """A proof of bounds near multipliers of equations and cones, the latter in the dual cones.
 
     Parameters
@@ -262,7 +215,7 @@ def bound_proof(program: FlatProgram, z: Array) -> Statement:
         parts = (part for part in program.parts if part.kind == SEMIDEFINITE)
         return [Own.of(part, m + part.rows, off=2.0) for part in parts]
 
-    return Statement(
+    return Proof(
         side=BOUND,
         is_exact=program.around.is_exact,
         E=program.dual_equations,
@@ -301,8 +254,3 @@ def _sizes(cone: Cone, v: Array, *, dual: bool = False) -> Array:
     if isinstance(cone, Nonnegative):
         return np.asarray(np.maximum(np.abs(v), 1e-12 * largest) * largest)
     return np.repeat(largest**2, cone.dim, axis=1)
-
-
-def _beyond(radius: Array) -> Array:
-    """A larger box: where all of it is in a cone, what is within ``radius`` is inside."""
-    return (1.0 + _WIDER) * radius + TINY

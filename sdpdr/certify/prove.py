@@ -25,7 +25,7 @@ from sdpdr.certify.knowledge import (
 )
 from sdpdr.certify.on_faces import MISSED, OnFaces
 from sdpdr.certify.path import Path, TooLargeError
-from sdpdr.certify.proof import Proved, Statement, bound_proof, value_proof
+from sdpdr.certify.proof import Proof, Proved, bound_proof, value_proof
 from sdpdr.linalg.rounding import near_powers
 
 # A solver as an oracle: its answers, within some seconds, are proposals.
@@ -210,7 +210,7 @@ class Kernel:
         known = self.known
         return known.status == UNPROVED and not (VALUE in known.how and BOUND in known.how)
 
-    def attempt(self, proof: Statement, y: Array, how: str, inside: Array | None = None) -> bool:
+    def attempt(self, proof: Proof, y: Array, how: str, inside: Array | None = None) -> bool:
         """Prove a side for y; or for ``inside``, towards which y moves as little as can be."""
         most = _LITTLE if self.stays and proof.side == VALUE else 1.0
         try:
@@ -227,7 +227,7 @@ class Kernel:
             self.has_interior |= self.program.all_inside(self.program.b - self.program.A @ found.at)
         return True
 
-    def _least_share(self, proof: Statement, y: Array, inside: Array) -> float:
+    def _least_share(self, proof: Proof, y: Array, inside: Array) -> float:
         """The share of the way to a point whose loss is negligible beside the tolerance."""
         loss = float(proof.cost @ inside - proof.cost @ y)
         return min(_NEGLIGIBLE * self.tol * self._size() / max(loss, 1e-300), 0.1)
@@ -240,7 +240,7 @@ class Kernel:
             number += offset + (away if side == VALUE else -away)
         self.known.take(side, number, found.at, how)
 
-    def _proofs(self) -> tuple[Statement, Statement]:
+    def _proofs(self) -> tuple[Proof, Proof]:
         """Proofs of both sides in the sizes of the answer."""
         answer = self.answer
         return value_proof(self.program, answer.s), bound_proof(self.program, answer.z)
@@ -273,7 +273,7 @@ class Kernel:
                 # As the box around numbers next to them, of which some have many digits.
                 self.attempt(proof, near, _FEW_DIGITS)
 
-    def _at(self, proof: Statement, y: Array, how: str) -> bool:
+    def _at(self, proof: Proof, y: Array, how: str) -> bool:
         """Prove a side for y itself, if it satisfies all equations exactly."""
         try:
             self._take(proof.side, proof.at(y), how)

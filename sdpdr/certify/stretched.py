@@ -1,4 +1,4 @@
-r"""Proofs next to points, or multipliers, whose eigenvalues are of very different sizes.
+r"""Statements next to points, or multipliers, whose eigenvalues are of very different sizes.
 
 A box around :math:`X = L L^T`, entry by entry, leaves the cone where the smallest eigenvalue is
 small beside the rounding of the largest entries. In the metric of X itself nothing is small: with
@@ -6,28 +6,26 @@ small beside the rounding of the largest entries. In the metric of X itself noth
 .. math::  y + U w, \qquad U w = L W L^T \text{ on each matrix that consists of unknowns},
 
 the equations :math:`(E U) w = f - E y` have an exact solution of some size, and the matrix stays
-positive definite while :math:`|W|_F \le 1/2` and :math:`X - L L^T / 2 \succ 0`.
+positive definite while :math:`|W|_F \le 1/2` and :math:`X - L L^T / 2 \succ 0`. That is the same
+statement in the unknowns w, and proved in the same way.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple
+from operator import add
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, scaled
-from sdpdr.certify.equations import Equations, UnprovedError
-from sdpdr.certify.flat import Part
-from sdpdr.certify.products import added, congruence
-from sdpdr.certify.rounding import UP, are_positive_definite, inner, longest_row, residual
-from sdpdr.certify.symmetric_cones import Semidefinite
-from sdpdr.linalg.rounding import UNIT, gamma
+from sdpdr.certify.equations import UnprovedError
+from sdpdr.certify.products import beside, congruence
+from sdpdr.certify.rounding import UP, are_positive_definite, longest_row, residual
+from sdpdr.certify.statement import Own, Statement
+from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.svec import upper_triangle
-
-if TYPE_CHECKING:
-    from sdpdr.certify.proof import Statement
 
 # Numbers of one matrix up to which a dense map between them is formed: 8 MB.
 _DENSE_NUMBERS = 1000
@@ -35,42 +33,12 @@ _DENSE_NUMBERS = 1000
 _NOTHING = 1e-60
 
 
-class Own(NamedTuple):
-    """A matrix that consists of unknowns.
-
-    Attributes
-    ----------
-    order : int
-    rows : array of int
-        Where it is among all cones.
-    columns : array of int
-        The unknowns of its triangle, which are the entries times some weights.
-    weights : array
-        Powers of two.
-    """
-
-    order: int
-    rows: Index
-    columns: Index
-    weights: Array
-
-    @classmethod
-    def of(cls, part: Part, columns: Index, *, off: float = 1.0) -> Own:
-        """That of a cone, where unknowns off the diagonal are ``off`` times the entries."""
-        i, j = upper_triangle(int(part.size))
-        return cls(int(part.size), part.rows, columns, np.where(i == j, 1.0, off))
-
-    def matrix(self, y: Array) -> Array:
-        """The matrix at a point."""
-        return Semidefinite(1, self.order).matrices((y[self.columns] / self.weights)[None])[0]
-
-
-class Stretched:
-    """What proves one side of a program in unknowns w around a point.
+def stretched(given: Statement, y: Array) -> Statement:
+    """The statement in unknowns w around a point, where costs are those beyond the point's.
 
     Parameters
     ----------
-    statement : Statement
+    given : Statement
     y : array
         Inside of all matrices that are unknowns.
 
@@ -79,96 +47,117 @@ class Stretched:
     UnprovedError
         If there is no such matrix, or it is not inside.
     """
+    metric = Metric(given.matrices(), given.squares, y)
+    E, around = metric.product(given.E, None if given.radii is None else given.radii[:, :-1])
+    f, radius = residual(given.f, given.E, y, 0.0, given.radii)
+    of_cost = np.broadcast_to(given.radii_of_cost, y.shape)
+    cost, around_cost = metric.product(sp.csr_array(given.cost[None]), sp.csr_array(of_cost[None]))
 
-    def __init__(self, statement: Statement, y: Array) -> None:
-        self._statement, self._y = statement, y
-        self._own = list[Own]()
-        taken = np.zeros(y.size, dtype=bool)
-        for own in statement.matrices():
-            # Matrices that share unknowns do not move by themselves.
-            if own.columns.size <= _DENSE_NUMBERS and not np.any(taken[own.columns]):
-                self._own.append(own)
-                taken[own.columns] = True
-        if not self._own:
-            raise UnprovedError("no matrix is a variable of a size that suits")
-        blocks, self._factors = list[tuple[Index, sp.csr_array]](), list[Array]()
-        radii = list[sp.csr_array | None]()
-        for own in self._own:
-            try:
-                L = np.linalg.cholesky(own.matrix(y))
-            except np.linalg.LinAlgError:
-                raise UnprovedError("the point is not inside") from None
-            # What would underflow in products is nothing beside the rest.
-            L = np.where(np.abs(L) < _NOTHING * np.max(np.abs(L)), 0.0, L)
-            try:
-                U, around = congruence(sp.csr_array(L))
-            except ArithmeticError as why:
-                raise UnprovedError(str(why)) from None
-            blocks.append((own.columns, scaled(U, own.weights)))
-            radii.append(None if around is None else scaled(around, own.weights))
-            self._factors.append(np.asarray(L, dtype=np.float64))
-        rest = np.flatnonzero(~taken)
-        sizes = np.sqrt(statement.squares[rest])
-        blocks.append((rest, sp.csr_array(sp.diags_array(sizes))))
-        self._U, self._around = _placed(blocks, radii, y.size)
-
-    def value(self) -> float:
-        """The largest cost of the exact point.
-
-        Raises
-        ------
-        UnprovedError
-        """
-        given, y, U = self._statement, self._y, self._U
-        E, around = self._product(given.E, given.radii)
-        missed, radius = residual(given.f, given.E, y, 0.0, given.radii)
-        data = added(around, _last_column(radius, y.size))
-        w, far = Equations(E, missed, np.ones(y.size), data).near(np.zeros(y.size))
+    def contain(w: Array, far: Array) -> bool:
         reach = UP * (np.abs(w) + far)
-        if not self._stay_inside(reach):
-            raise UnprovedError("an exact solution lies too far from the point")
-        size = abs(U) if self._around is None else sp.csr_array(abs(U) + self._around)
-        reach = (1.0 + gamma(y.size + 3)) * reach  # sums below have no more terms than this
-        middle, box = (part.copy() for part in given.box(y, UP * (size @ reach)))
-        for own in self._own:
+        if not metric.stays_inside(reach):
+            return False
+        middle, box = (part.copy() for part in given.box(y, metric.moves(reach)))
+        for own in metric.own:
             # Proved already: the tip is what a box of no size may hold.
             middle[own.rows], box[own.rows] = 0.0, 0.0
-        if not given.contain(middle, box):
-            raise UnprovedError("the box around the point leaves the cone")
-        cost = abs(given.cost @ U) + gamma(longest_row(sp.csr_array(U.T))) * (
-            abs(given.cost) @ size
-        )
-        cost = cost + np.broadcast_to(given.radii_of_cost, y.shape) @ size
-        at, more = inner(given.cost, y, 0.0, given.radii_of_cost)[1], UP * float(cost @ reach)
-        return at + more + 4.0 * UNIT * (abs(at) + more)
+        return given.contain(middle, box)
 
-    def _product(
+    return Statement(
+        E=E,
+        f=f,
+        radii=beside(around, radius),
+        squares=np.ones(y.size),
+        cost=cost.toarray().ravel(),
+        radii_of_cost=around_cost.toarray().ravel(),
+        box=lambda w, far: (w, far),
+        contain=contain,
+        matrices=list,
+    )
+
+
+class Metric:
+    """U of a point, and radii of it.
+
+    Parameters
+    ----------
+    matrices : sequence of Own
+    squares : array
+        Squared sizes by which other unknowns may move.
+    y : array
+        Inside of all matrices.
+
+    Attributes
+    ----------
+    own : list of Own
+        The matrices that move by themselves.
+    U, around : sparse arrays
+
+    Raises
+    ------
+    UnprovedError
+        If there is no such matrix, or it is not inside.
+    """
+
+    def __init__(self, matrices: Sequence[Own], squares: Array, y: Array) -> None:
+        self._y, self.own = y, list[Own]()
+        taken = np.zeros(y.size, dtype=bool)
+        for own in matrices:
+            # Matrices that share unknowns do not move by themselves.
+            if own.columns.size <= _DENSE_NUMBERS and not np.any(taken[own.columns]):
+                self.own.append(own)
+                taken[own.columns] = True
+        if not self.own:
+            raise UnprovedError("no matrix is a variable of a size that suits")
+        self.factors = [_factor(own.matrix(y)) for own in self.own]
+        rest, nothing = np.flatnonzero(~taken), sp.csr_array((y.size, y.size))
+        U, around = [_placed(rest, sp.diags_array(np.sqrt(squares[rest])), y.size)], [nothing]
+        for own, L in zip(self.own, self.factors, strict=True):
+            try:
+                block, radii = congruence(sp.csr_array(L))
+            except ArithmeticError as why:
+                raise UnprovedError(str(why)) from None
+            U.append(_placed(own.columns, scaled(block, own.weights), y.size))
+            if radii is not None:
+                around.append(_placed(own.columns, scaled(radii, own.weights), y.size))
+        self.U, self.around = (sp.csr_array(reduce(add, v)) for v in (U, around))
+        self._size = sp.csr_array(abs(self.U) + self.around)
+
+    def product(
         self, E: sp.csr_array, data: sp.csr_array | None
     ) -> tuple[sp.csr_array, sp.csr_array]:
-        """E U, and radii of it with a column of nothing for the right side."""
-        U, size = self._U, abs(self._U)
-        k = gamma(longest_row(E))
-        radii = float(k) * (abs(E) @ size)
-        if self._around is not None:
-            radii = radii + 1.01 * (abs(E) @ self._around)
+        """E U, and radii of it where E has some."""
+        radii = float(gamma(longest_row(E))) * (abs(E) @ self._size)
+        radii = radii + 1.01 * (abs(E) @ self.around)
         if data is not None:
-            radii = radii + 1.01 * (data[:, :-1] @ size)
-        nothing = sp.csr_array((E.shape[0], 1))
-        return sp.csr_array(E @ U), sp.csr_array(sp.hstack([radii, nothing]))
+            radii = radii + 1.01 * (data @ self._size)
+        return sp.csr_array(E @ self.U), sp.csr_array(radii)
 
-    def _stay_inside(self, reach: Array) -> bool:
+    def moves(self, reach: Array) -> Array:
+        """By how much entries of y move where those of w do by ``reach``."""
+        return UP * (1.0 + gamma(reach.size + 3)) * (self._size @ reach)
+
+    def stays_inside(self, reach: Array) -> bool:
         """Whether all matrices that are unknowns stay positive definite."""
-        for own, L in zip(self._own, self._factors, strict=True):
+        for own, L in zip(self.own, self.factors, strict=True):
             i, j = upper_triangle(own.order)
             both = np.where(i == j, 1.0, 2.0)
             if not UP * np.sqrt(float(both @ reach[own.columns] ** 2)) <= 0.5:
                 return False
             left, blur = _half(own.matrix(self._y), L)
-            if self._around is not None:
-                blur = blur + own.matrix(1.01 * (self._around @ reach))
+            blur = blur + own.matrix(1.01 * (self.around @ reach))
             if not are_positive_definite(left[None], UP * blur[None]):
                 return False
         return True
+
+
+def _factor(X: Array) -> Array:
+    """L with L L^T nearly a matrix, without what would underflow in products."""
+    try:
+        L = np.linalg.cholesky(X)
+    except np.linalg.LinAlgError:
+        raise UnprovedError("the point is not inside") from None
+    return np.where(np.abs(L) < _NOTHING * np.max(np.abs(L)), 0.0, L)
 
 
 def _half(X: Array, L: Array) -> tuple[Array, Array]:
@@ -176,21 +165,8 @@ def _half(X: Array, L: Array) -> tuple[Array, Array]:
     return X - 0.5 * (L @ L.T), float(gamma(L.shape[0] + 4)) * (np.abs(L) @ np.abs(L).T)
 
 
-def _placed(
-    blocks: list[tuple[Index, sp.csr_array]], radii: list[sp.csr_array | None], n: int
-) -> tuple[sp.csr_array, sp.csr_array | None]:
-    """Blocks on the diagonal, at their places, and their radii."""
-
-    def at(places: Index, block: sp.csr_array) -> sp.csr_array:
-        found = block.tocoo()
-        row, column = found.coords
-        return sp.csr_array((found.data, (places[row], places[column])), shape=(n, n))
-
-    U = reduce(lambda one, other: one + other, [at(*block) for block in blocks])
-    around = added(*(at(p, r) for (p, _), r in zip(blocks, radii, strict=False) if r is not None))
-    return sp.csr_array(U), around
-
-
-def _last_column(radius: Array, n: int) -> sp.csr_array:
-    nothing = sp.csr_array((radius.size, n))
-    return sp.csr_array(sp.hstack([nothing, sp.csr_array(radius[:, None])]))
+def _placed(places: Index, block: sp.sparray, n: int) -> sp.csr_array:
+    """A block at some places of the diagonal."""
+    found = sp.coo_array(block)
+    row, column = found.coords
+    return sp.csr_array((found.data, (places[row], places[column])), shape=(n, n))

@@ -18,7 +18,7 @@ from sdpdr.certify.other_cones import Exponential
 from sdpdr.certify.proof import bound_proof, value_proof
 from sdpdr.certify.rounding import are_positive_definite
 
-from .test_stretched import program_at, stretched, thin_matrix
+from .test_stretched import program_at, proved, thin_matrix
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_numbers_that_vanish_in_other_units_stay_as_they_are():
 
 def test_a_negative_value_is_rounded_upwards():
     program, x = program_at(thin_matrix(1e-6))
-    one = stretched(program, x).value()
-    turned = stretched(replace(program, c=-program.c), x).value()
+    one = proved(program, x)
+    turned = proved(replace(program, c=-program.c), x)
     exact = sum(Fraction(float(c)) * Fraction(float(v)) for c, v in zip(program.c, x, strict=True))
     assert Fraction(one) >= exact
     assert Fraction(turned) >= -exact

@@ -15,8 +15,9 @@ from sdpdr.certify.attained import made_psd
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.flat import NONNEGATIVE, Answer, Piece, build
 from sdpdr.certify.knowledge import BOUND, VALUE, Knowledge
-from sdpdr.certify.proof import _beyond, _sizes, bound_proof, value_proof
+from sdpdr.certify.proof import _sizes, bound_proof, value_proof
 from sdpdr.certify.prove import _DOWN, _FEW, _UP, _UPWARDS, Kernel
+from sdpdr.certify.statement import _beyond
 from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
 from sdpdr.linalg import Trace, VectorMap, svec
 from sdpdr.program import SDP, Lmi, PsdVariable, VectorVariable
