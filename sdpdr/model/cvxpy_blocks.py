@@ -42,8 +42,8 @@ def from_cvxpy(build: Any, name: str | None = None) -> Block | CvxpyProgram:
     `sdpdr.plan` take like any other: every answer is graded. ``program.give_back(solution)`` stores
     the answer in the problem, its variables and its constraints.
 
-    A function becomes a block of a model, for trying out an idea. Such a model is solved by cvxpy
-    only (``form="cvxpy"``) and has no certificate; if the idea works, write it as terms.
+    A function becomes a block of a model, for trying out an idea. Such a model is solved as the
+    cvxpy problem that ``model.to_cvxpy()`` makes of it, and graded like any other.
 
     Parameters
     ----------

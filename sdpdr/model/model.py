@@ -265,6 +265,11 @@ class Model(NothingButAdded, Advising):
         return bool(objectives) and all(isinstance(t, Maximize) for t in objectives)
 
     @cached_property
+    def has_standard_form(self) -> bool:
+        """Whether no block needs exponential or power cones, or is written in cvxpy directly."""
+        return not any(isinstance(term, (Smooth, Raw)) for _, term in self.labelled_terms())
+
+    @cached_property
     def is_smooth(self) -> bool:
         """Whether it is a semidefinite program plus functions of exponential or power cones."""
         kinds = [type(term) for _, term in self.labelled_terms()]

@@ -146,7 +146,9 @@ class _Parts:
             )
         elif isinstance(term, Raw):
             raise CompileError(
-                label, "it is written in cvxpy directly; use form='cvxpy', or write it as terms."
+                label,
+                "it is written in cvxpy directly; pass the model to sdpdr.solve, or "
+                "model.to_cvxpy() to sdpdr.from_cvxpy.",
             )
 
     def _rows(self, label: str, relation: Relation, lhs: Affine, rhs: np.ndarray) -> None:

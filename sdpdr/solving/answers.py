@@ -7,7 +7,6 @@ from functools import cache
 
 from sdpdr.base.packages import version_of
 from sdpdr.model import Model
-from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Run, Status
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Solver
@@ -21,17 +20,16 @@ def unproved(
     chosen: Candidate,
     request: Request,
     status: Status = Status.FAILED,
-    point: Point | None = None,
 ) -> Solution:
     """An answer by some way of which nothing is proved, and why; the value is as claimed."""
-    solver, model, found = chosen.solver, request.model, point or Point()
+    solver, model = chosen.solver, request.model
     return Solution(
         status=status,
         value=float("nan") if claim.value is None else claim.value,
         bound=None,
         argument=words,
-        values=found.values,
-        duals=found.duals,
+        values={},
+        duals={},
         claimed=claim,
         timings=dict(request.clock.seconds),
         solver=solver.name,

@@ -21,7 +21,7 @@ from sdpdr.certify.proof_file import write_proof
 from sdpdr.model import Model
 from sdpdr.model.to_sdp import standard_point
 from sdpdr.program.point import Factor, Point
-from sdpdr.program.run import Claim, Status, Verdict
+from sdpdr.program.run import Claim, Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Composed, Reduced
@@ -33,9 +33,8 @@ from sdpdr.solvers.running import run_solver, runs_apart
 from sdpdr.solvers.screen import screen
 from sdpdr.solving.answers import run_of, unproved
 from sdpdr.solving.candidate import Candidate
-from sdpdr.solving.grade import STOPPED, go_on, grade
+from sdpdr.solving.grade import go_on, grade
 from sdpdr.solving.options import Request
-from sdpdr.solving.smooth import grade_smooth
 
 _NO_START = (
     "solver {!r} ({} form) cannot begin from a given start; leave it out, or use solver 'lowrank'."
@@ -45,17 +44,16 @@ _NO_WAY_FOR_A_START = (
 )
 _TOO_LATE = "nothing was left of the time for this solver"
 _STARVED = "memory ended before anything was proved"
-_UNGRADED = "a block is written in cvxpy directly, so there is no standard form to grade with"
 
 
-def attempt(chosen: Candidate, sdp: SDP | None, request: Request, turn: str = "") -> Solution:
+def attempt(chosen: Candidate, sdp: SDP, request: Request, turn: str = "") -> Solution:
     """Run a candidate, and grade what comes of it.
 
     Parameters
     ----------
     chosen : Candidate
-    sdp : SDP or None
-        The program that the answer is graded by, if there is a standard form.
+    sdp : SDP
+        The program that the answer is graded by.
     request : Request
         Seconds are added to its clock.
     turn : str, optional
@@ -79,7 +77,6 @@ def attempt(chosen: Candidate, sdp: SDP | None, request: Request, turn: str = ""
             if is_written and isinstance(request.model, Model):
                 solution = _solve_written(request.model, chosen, sdp, request)
             else:
-                assert sdp is not None
                 solution = _solve_reduced(sdp, chosen, request, report)
         except TimeUpError:
             claim = Claim("time limit", message=_TOO_LATE, verdict="time limit")
@@ -96,7 +93,7 @@ def _of_preparation(turn: Deadline, request: Request) -> Deadline:
     return request.deadline.sooner(turn.ahead + PATIENCE)
 
 
-def check_start(chosen: Candidate, sdp: SDP | None, start: Solution | Point) -> None:
+def check_start(chosen: Candidate, sdp: SDP, start: Solution | Point) -> None:
     """Refuse a start that a plan's solver cannot begin from, or that is of another program.
 
     Raises
@@ -105,7 +102,7 @@ def check_start(chosen: Candidate, sdp: SDP | None, start: Solution | Point) -> 
     DataError, DataTypeError
         If a value or a multiplier is not finite, or sparse.
     """
-    if sdp is None or chosen.form == "cvxpy" or not chosen.solver.takes_start:
+    if chosen.form == "cvxpy" or not chosen.solver.takes_start:
         raise NotAcceptedError(_NO_START.format(chosen.solver.name, chosen.form))
     for name, value in (*start.values.items(), *start.duals.items()):
         if sp.issparse(value):
@@ -181,8 +178,8 @@ def _lifted(sdp: SDP, reduced: Reduced, outcome: Outcome, chosen: Candidate) -> 
     return replace(outcome, point=point, verdict=reduced.lift_verdict(outcome.verdict), claim=claim)
 
 
-def _written_outcome(model: Model, chosen: Candidate, request: Request) -> Outcome:
-    """What a cvxpy solver makes of a model as written."""
+def _solve_written(model: Model, chosen: Candidate, sdp: SDP, request: Request) -> Solution:
+    """What a cvxpy solver makes of a model as written, graded through the standard form."""
     turn, solver = Deadline(chosen.solver.time_limit), chosen.solver
     assert isinstance(solver, CvxpySolver)
     with request.clock("render"):
@@ -193,21 +190,8 @@ def _written_outcome(model: Model, chosen: Candidate, request: Request) -> Outco
     if runs_apart(solver, request.isolate):
         _of_preparation(turn, request).require()
     solver = replace(solver, time_limit=turn.left())
-    return run_solver(solver, partial(solver.run_rendered, rendered), request.isolate)
-
-
-def _solve_written(model: Model, chosen: Candidate, sdp: SDP | None, request: Request) -> Solution:
-    """The model's own cvxpy problem; graded through the standard form if it has one."""
-    outcome = _written_outcome(model, chosen, request)
+    outcome = run_solver(solver, partial(solver.run_rendered, rendered), request.isolate)
     request.clock.add(outcome.seconds)
-    if sdp is not None:
-        point = standard_point(model, sdp, outcome.point)
-        outcome = screen(sdp, replace(outcome, point=point))
-        return grade(sdp, replace(outcome, history=()), chosen, request)
-    if model.is_smooth:
-        return grade_smooth(model, outcome, chosen, request)
-    status = STOPPED.get(outcome.verdict, Status.INACCURATE)
-    if outcome.verdict is Verdict.SOLVED:
-        status = Status.UNVERIFIED
-    claim = replace(outcome.claim, verdict=outcome.verdict.value)
-    return unproved(_UNGRADED, claim, chosen, request, status, outcome.point)
+    point = standard_point(model, sdp, outcome.point)
+    outcome = screen(sdp, replace(outcome, point=point))
+    return grade(sdp, replace(outcome, history=()), chosen, request)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from sdpdr.base.errors import CompileError, ModelError
+from sdpdr.base.errors import ModelError
 from sdpdr.model import Model
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
@@ -21,17 +21,14 @@ from sdpdr.solving.possible import CHORDAL
 _TURN = 30.0
 
 
-def standard_form(model: Model | SDP) -> tuple[SDP | None, str]:
-    """The program of a model; None, and why, where it has none."""
-    try:
-        sdp = model if isinstance(model, SDP) else model.to_sdp()
-    except CompileError as error:
-        return None, str(error)
+def standard_form(model: Model | SDP) -> SDP:
+    """The program of a model, which is then known to be one that can be solved."""
+    sdp = model if isinstance(model, SDP) else model.to_sdp()
     # Facial reduction may leave a matrix of order zero, which no user writes.
     empty = [v.name for v in sdp.psd_variables if v.n == 0]
     if empty:
         raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")
-    return require_admissible(sdp), ""
+    return require_admissible(sdp)
 
 
 def configure(solver: str | Solver, options: Mapping[str, Any]) -> Solver:

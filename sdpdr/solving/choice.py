@@ -47,9 +47,6 @@ from sdpdr.solving.possible import CHORDAL, factor_work, why_not
 _FAST_STEP, _SLOWEST_STEP = 2e9, 1e11
 # Order of solvers for a form that was requested; solvers that are not listed come last.
 _PREFERENCE = ("lowrank", "clarabel", "mosek", "sdpa", "cvxopt", "scs", "ipopt")
-# cvxpy solvers for models without a standard form. These often have no interior as written, which
-# Clarabel and MOSEK handle best.
-_WRITTEN = ("clarabel", "mosek", "cvxopt", "sdpa", "scs")
 # Order of a matrix that SCS decomposes in about a second.
 _SPLIT_ORDER = 2000
 # Order and rows up to which the multi-precision solver takes seconds.
@@ -68,21 +65,17 @@ _TINY = "it is so small that it is solved in the form in which it will be proved
 _BLOCKS = "its matrices are so small that steps with a dense block for each take little"
 _SPARSE = "steps with a sparse matrix for factors of low rank take least"
 _WHOLE = "its {} unknowns are so few that steps with one matrix for all take little"
-_WRITTEN_WORDS = "a block is written in cvxpy directly, and {} is the first cvxpy solver here"
 
 
-def choose(sdp: SDP | None, requested: PlanOptions, refusal: str = "") -> Choice:
+def choose(sdp: SDP, requested: PlanOptions) -> Choice:
     """Choose solvers and forms for a program, after the reductions of ``via``.
 
     Parameters
     ----------
-    sdp : SDP or None
-        As `standard_form` finds it.
+    sdp : SDP
     requested : PlanOptions
         A solver, a form, options of solvers (None for those that were not given), first steps
         whatever comes after them, and names that "auto" does not consider.
-    refusal : str
-        Why there is no standard form, where there is none.
 
     Raises
     ------
@@ -95,14 +88,12 @@ def choose(sdp: SDP | None, requested: PlanOptions, refusal: str = "") -> Choice
     if requested.form not in ("auto", *FORMS):
         raise UnknownNameError("form", requested.form, ("auto", *FORMS, "landmark"))
     if requested.via:
-        if sdp is None:
-            raise NotAcceptedError(f"reductions need a standard form: {refusal}")
         with suppress(InfeasibleError):  # The run reports it.
             sdp = require_admissible(Composed(requested.via).apply(sdp).sdp)
     wanted = None if requested.is_auto else configure(requested.solver, requested.options)
     if wanted is not None:
         wanted.require()
-    return Choice(sdp, refusal, requested, wanted)
+    return Choice(sdp, requested, wanted)
 
 
 # A solver that may be a candidate: the name, forms, the best first, and why. Without forms,
@@ -134,17 +125,14 @@ class Choice:
 
     Attributes
     ----------
-    sdp : SDP or None
+    sdp : SDP
         What the reductions of ``via`` lead to.
-    refusal : str
-        Why there is no standard form.
     requested : PlanOptions
     wanted : Solver or None
         The solver that was requested, which is then the only candidate.
     """
 
-    sdp: SDP | None
-    refusal: str
+    sdp: SDP
     requested: PlanOptions
     wanted: Solver | None
 
@@ -179,17 +167,17 @@ class Choice:
             possible = (
                 form
                 for form in usable or self._forms(solver)
-                if not why_not(self.sdp, self.refusal, solver, form)
+                if not why_not(self.sdp, solver, form)
             )
             form = next(possible, None)
             if form is not None:
                 seen.add(name)
-                yield self._made(solver, form, why.format(name))
+                yield self._made(solver, form, why)
 
     def reasons(self) -> dict[tuple[str, str], str]:
         """Every pair of solver and form: ``"possible"``, or why not."""
         return {
-            (name, form): why_not(self.sdp, self.refusal, solver, form) or POSSIBLE
+            (name, form): why_not(self.sdp, solver, form) or POSSIBLE
             for name, solver in SOLVERS.items()
             for form in solver.forms
         }
@@ -198,8 +186,6 @@ class Choice:
         """Forms in which a solver is a candidate, the best first."""
         if self.requested.form != "auto":
             return [self.requested.form] if self.requested.form in solver.forms else []
-        if self.sdp is None:
-            return [form for form in solver.forms if form == "cvxpy"]
         # After reductions the program is no longer the one written in cvxpy.
         last = (*CHORDAL, *(() if self.requested.via else ("cvxpy",)))
         forms = ("factor", *_sides(self.sdp), *last)
@@ -208,10 +194,6 @@ class Choice:
     def _by_rule(self, seen: Set[str]) -> Iterator[_Proposal]:
         """Solvers in order; ``seen`` grows as they become candidates."""
         sdp = self.sdp
-        if sdp is None:
-            yield from ((name, ("cvxpy",), _WRITTEN_WORDS) for name in _WRITTEN)
-            yield from self._others()
-            return
         # Optimal unfoldings are seldom unique, and `lowrank` finds one in few dimensions.
         of_edges = _is_of_edges(sdp)
         has_squares = any(v.curvature is not None for v in sdp.vector_variables)
@@ -248,11 +230,10 @@ class Choice:
 
     def _others(self) -> Iterator[_Proposal]:
         """Solvers that were registered, and last resorts for small programs."""
-        known = {*_PREFERENCE, *_WRITTEN}
         for name, solver in SOLVERS.items():
-            if name not in known and not solver.by_name_only:
+            if name not in _PREFERENCE and not solver.by_name_only:
                 yield name, (), "it is there"
-        if self.requested.form != "auto" or self.sdp is None:
+        if self.requested.form != "auto":
             return
         largest = max(sizes(self.sdp).orders, default=0)
         if largest <= SMALL_ORDER and equality_rows(self.sdp) <= SMALL_ROWS:
@@ -265,7 +246,7 @@ class Choice:
         """A candidate with the requested options and reductions."""
         sdp, requested = self.sdp, self.requested
         solver = self.wanted or configure(kind.name, requested.options)
-        if sdp is None or kind.as_stored:
+        if kind.as_stored:
             return Candidate(requested.via, solver, form, why)
         is_small, is_clarabel = is_tiny(sdp), kind.name == "clarabel"
         step = sizes(sdp).block_work / _FAST_STEP if is_clarabel else inf
@@ -289,9 +270,9 @@ class Choice:
             for name, solver in solvers.items()
             if name not in self.requested.skip and (wanted is not None or not solver.by_name_only)
             for one in self._forms(solver)
-            if (words := why_not(self.sdp, self.refusal, solver, one))
+            if (words := why_not(self.sdp, solver, one))
         )
-        reasons = reasons or self.refusal.rstrip(".") or "none takes it as it is written"
+        reasons = reasons or "none takes it as it is written"
         return f"no solver accepts this program as requested: {reasons}. solver='auto' finds one."
 
 

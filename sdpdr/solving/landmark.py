@@ -296,9 +296,7 @@ def landmark_candidate(model: Model | SDP, requested: PlanOptions) -> tuple[Cand
         The program has no Gram matrix with a graph.
     DisconnectedGraphError
     """
-    sdp, refusal = standard_form(model)
-    if sdp is None:
-        raise NotAcceptedError(f"the landmark form needs a standard form: {refusal}")
+    sdp = standard_form(model)
     graph, solver = graph_of(model, sdp), requested.solver
     if requested.landmarks is None:
         raise DataError(

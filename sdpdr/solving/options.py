@@ -99,6 +99,14 @@ def is_problem(model: object) -> TypeGuard[cp.Problem]:
     return cvxpy is not None and isinstance(model, cvxpy.Problem)
 
 
+def as_problem(model: Any) -> Any:
+    """What was passed; a model without a standard form as the cvxpy problem that it makes."""
+    if isinstance(model, Block):
+        model = Model((model,))
+    is_written = isinstance(model, Model) and not model.has_standard_form
+    return model.to_cvxpy() if is_written else model
+
+
 def has_other_cones(model: object) -> TypeGuard[cp.Problem]:
     """Whether it is a problem of cvxpy that needs exponential or power cones."""
     if not is_problem(model):

@@ -9,10 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import (
-    InfeasibleError,
-    NotAcceptedError,
-)
+from sdpdr.base.errors import InfeasibleError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Progress
 from sdpdr.certify.answer import is_nothing
@@ -38,6 +35,7 @@ from sdpdr.solving.options import (
     PlanOptions,
     Request,
     as_model,
+    as_problem,
     as_reductions,
     refuse_idle,
     require_solver,
@@ -48,10 +46,6 @@ from sdpdr.solving.presolve import Presolved, contradicted_solution, presolve, r
 if TYPE_CHECKING:
     import cvxpy as cp
 
-_NOT_RIGOROUS = (
-    "rigorous=True accounts for the rounding of a program in the standard form, which this model "
-    "has not ({}); solve it without rigorous, or write root_det(S) for log_det(S)."
-)
 _FORMS = {**FORMS, "landmark": "a narrower program"}
 
 
@@ -66,8 +60,8 @@ class Plan:
         the `solver` is given, the `form` of that, and the `reason` for this choice.
     model : Model or SDP
         What is to be solved.
-    sdp : SDP or None
-        The program that is graded, if there is a standard form.
+    sdp : SDP
+        The program that is graded.
     requested : PlanOptions
         The arguments of `sdpdr.plan`.
     seconds : mapping
@@ -97,7 +91,7 @@ class Plan:
 
     first: Candidate
     model: Model | SDP
-    sdp: SDP | None
+    sdp: SDP
     requested: PlanOptions
     seconds: Mapping[str, float]
     presolved: Presolved | None = None
@@ -139,7 +133,7 @@ class Plan:
     @property
     def others(self) -> dict[tuple[str, str], str]:
         """Every other pair of solver and form: ``"possible"``, or why not."""
-        choice = self.choice or Choice(self.sdp, "", PlanOptions(), None)
+        choice = self.choice or Choice(self.sdp, PlanOptions(), None)
         pairs = choice.reasons()
         pairs.pop((self.solver.name, self.form), None)
         return pairs
@@ -225,16 +219,7 @@ class Plan:
         return self.but().in_time(request, watch)
 
     def in_time(self, request: Request, since: Deadline) -> Solution:
-        """The answer in the time limit of the solver, of which planning has taken a part.
-
-        Raises
-        ------
-        NotAcceptedError
-            If rigorous proofs are requested for a model without a standard form.
-        """
-        if request.rigorous and self.sdp is None:
-            why = standard_form(request.model)[1].rstrip(".")
-            raise NotAcceptedError(_NOT_RIGOROUS.format(why))
+        """The answer in the time limit of the solver, of which planning has taken a part."""
         deadline = Deadline(self.solver.time_limit, since=since)
         solution = self._answer(replace(request, deadline=deadline))
         if request.attainable:
@@ -243,9 +228,8 @@ class Plan:
         # An answer to half the square of a length is one to the length by now.
         if self.presolved is not None and self.squares is None:
             sdp = self.presolved.original
-        if sdp is not None:
-            prover, writer = partial(go_on, sdp), partial(write_proof, sdp)
-            solution = replace(solution, prover=prover, writer=writer)
+        prover, writer = partial(go_on, sdp), partial(write_proof, sdp)
+        solution = replace(solution, prover=prover, writer=writer)
         if not isinstance(request.model, Model):
             return solution
         return replace(solution, of_model=True, shapes=request.model.shapes)
@@ -270,13 +254,11 @@ class Plan:
         try:
             solution = take_turns(candidates, self.sdp, request)
         except InfeasibleError as error:  # Constraints contradict each other exactly.
-            assert self.sdp is not None  # whose constraints were compared
             solution = contradicted_solution(self.sdp, error, request.clock.seconds, tol)
         return solution if ready is None else ready.lift(solution)
 
     def _by_squares(self, request: Request, length: Squared, inner: Plan) -> Solution:
         """The answer by half the square of a length; as it is written where that falls short."""
-        assert self.sdp is not None
         answers = []
         # A start is a point of the length itself.
         if request.start is None:
@@ -330,7 +312,8 @@ def plan(
     ------
     UnknownNameError, SolverMissingError, SolverLicenceError
     NotAcceptedError
-        If the solver cannot take the program in that form; the message says why.
+        If the solver cannot take the program in that form, or the model needs exponential or power
+        cones; the message says why.
     DataError
         If an argument would have no effect.
 
@@ -347,7 +330,7 @@ def plan(
     >>> choice.solver.name, choice.form
     ('lowrank', 'factor')
     """
-    model = as_model(model)
+    model = as_model(as_problem(model))
     require_solver(solver)
     uniform = {
         "tol": tol,
@@ -364,12 +347,10 @@ def plan(
         if form == "landmark":
             one, program = landmark_candidate(model, requested)
             return Plan(one, model, program, requested, clock.seconds)
-        sdp, refusal = standard_form(model)
-    length = None
-    if form == "auto" and sdp is not None and not _is_plain(sdp, requested):
-        length = squared(sdp)
+        sdp = standard_form(model)
+    length = squared(sdp) if form == "auto" and not _is_plain(sdp, requested) else None
     if length is None or not _is_easier_squared(length, solver):
-        return _planned(model, sdp, requested, clock, refusal)
+        return _planned(model, sdp, requested, clock)
     inner = _planned(length.sdp, length.sdp, requested, clock)
     return replace(inner, model=model, sdp=sdp, squares=(length, inner))
 
@@ -398,12 +379,10 @@ def _is_easier_squared(length: Squared, solver: str | Solver) -> bool:
     return is_distance or (length.heads is not None and unknowns < numbers)
 
 
-def _planned(
-    model: Model | SDP, sdp: SDP | None, requested: PlanOptions, clock: Clock, refusal: str = ""
-) -> Plan:
+def _planned(model: Model | SDP, sdp: SDP, requested: PlanOptions, clock: Clock) -> Plan:
     """The plan for a model, on the faces that are proved and in units that suit it."""
     with clock("reduce"):
-        ready = None if sdp is None or _is_plain(sdp, requested) else presolve(sdp)
+        ready = None if _is_plain(sdp, requested) else presolve(sdp)
     if ready is not None and ready.refutation is not None:
         # No solver will run; the plan says why.
         solver = configure("lowrank" if requested.is_auto else requested.solver, requested.options)
@@ -411,5 +390,5 @@ def _planned(
         return Plan(one, model, sdp, requested, clock.seconds, ready)
     sdp = sdp if ready is None else ready.sdp
     with clock("build"):
-        choice = choose(sdp, requested, refusal)
+        choice = choose(sdp, requested)
         return Plan(choice.first, model, sdp, requested, clock.seconds, ready, choice)

@@ -29,7 +29,7 @@ _MISTAKE = (
 
 
 # Runs a candidate for a program: `sdpdr.solving.attempt.attempt`.
-Attempt = Callable[[Candidate, "SDP | None", Request, str], Solution]
+Attempt = Callable[[Candidate, SDP, Request, str], Solution]
 
 # Candidates that may find a program optimal for data nearby, or one that nothing proves, before the
 # others are spared.
@@ -53,7 +53,7 @@ def of_solvers(deadline: Deadline) -> Deadline:
 
 
 def take_turns(
-    candidates: Iterable[Candidate], sdp: SDP | None, request: Request, run: Attempt = attempt
+    candidates: Iterable[Candidate], sdp: SDP, request: Request, run: Attempt = attempt
 ) -> Solution:
     """Run candidates in turn until one answer, or several joined, are proved to the tolerance.
 
@@ -69,8 +69,8 @@ def take_turns(
     ----------
     candidates : iterable of Candidate
         They are made as they are needed.
-    sdp : SDP or None
-        The program that answers are graded by, if there is a standard form.
+    sdp : SDP
+        The program that answers are graded by.
     request : Request
         Its deadline is that of everything; the wait for the first worker process does not count.
     run : callable, optional
@@ -106,7 +106,7 @@ def take_turns(
 class _Turns:
     """What candidates have found, and which were stopped by their share of the time."""
 
-    sdp: SDP | None
+    sdp: SDP
     request: Request
     run: Attempt
     found: list[Solution] = field(default_factory=list)
@@ -185,8 +185,6 @@ class _Turns:
         statuses = [one.status for one in found]
         if Status.INTERRUPTED in statuses or join(found).status in SETTLED:
             return True
-        if sdp is None:  # Proofs of such models depend on no candidate's point.
-            return bool(found[-1].values) or Status.UNVERIFIED in statuses
         last = found[-1]
         if last.unfinished and last.values and self._ahead == inf:
             return True  # The point may be as good as any, and its proof is what takes long.

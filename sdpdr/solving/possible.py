@@ -53,14 +53,12 @@ def factor_work(sdp: SDP) -> float:
     return _FACTOR_STEP_CALLS + _FACTORIZATIONS_PER_STEP * work_at(problem, rank).multiplications
 
 
-def why_not(sdp: SDP | None, refusal: str, solver: type[Solver], form: str) -> str:
+def why_not(sdp: SDP, solver: type[Solver], form: str) -> str:
     """Why a solver cannot take a program in a form; empty if it can.
 
     Parameters
     ----------
-    sdp : SDP or None
-    refusal : str
-        Why there is no standard form, where there is none.
+    sdp : SDP
     solver : class of Solver
     form : str
     """
@@ -71,8 +69,6 @@ def why_not(sdp: SDP | None, refusal: str, solver: type[Solver], form: str) -> s
         return available.reason
     if form == "cvxpy" and importlib.util.find_spec("cvxpy") is None:
         return "package 'cvxpy' is missing: pip install cvxpy"
-    if sdp is None:
-        return "" if form == "cvxpy" else refusal
     words = solver().accepts(sdp) or ""
     if words or form == "cvxpy":
         return words

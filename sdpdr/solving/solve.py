@@ -16,12 +16,16 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
-from sdpdr.solving.options import Request, as_model, has_other_cones, is_problem
+from sdpdr.solving.options import Request, as_model, as_problem, has_other_cones, is_problem
 from sdpdr.solving.over_cones import solve_problem
 from sdpdr.solving.plan import plan
 
 if TYPE_CHECKING:
     import cvxpy as cp
+
+
+# How problems with exponential or power cones are solved, whether or not that is requested.
+_OVER_CONES = {"solver": "clarabel", "form": "cvxpy"}
 
 
 @checks_keywords
@@ -53,9 +57,10 @@ def solve(
     ----------
     model : Model, SDP, Block or cvxpy.Problem
         A problem of cvxpy is read by `sdpdr.from_cvxpy`, and not changed; to store the answer in
-        it, call ``sdpdr.from_cvxpy(problem).give_back(solution)``. A problem with exponential or
-        power cones is solved by Clarabel, with ``tol``, ``time_limit`` and ``gap_scale``, and
-        proved over these cones; ``problem.solve(solver=sdpdr.CVXPY())`` stores the answer.
+        it, call ``sdpdr.from_cvxpy(problem).give_back(solution)``. A problem or a model with
+        exponential or power cones is solved by Clarabel, with ``tol``, ``time_limit`` and
+        ``gap_scale``, and proved over these cones; ``problem.solve(solver=sdpdr.CVXPY())`` stores
+        the answer.
     solver : str or Solver, default "auto"
         A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", candidates run
         in turn until an answer is proved to ``tol``: one that fails or uses up its share of the
@@ -151,21 +156,25 @@ def solve(
         "seed": seed,
         "verbose": verbose,
     }
-    if has_other_cones(model):
+    problem, of_model = as_problem(model), isinstance(model, (Model, Block))
+    if has_other_cones(problem):
         rest = {"solver": solver, "form": form, "isolate": isolate, "start": start, "proof": proof}
-        given = {name: one for name, one in {**rest, **planned}.items() if _is_given(name, one)}
-        return solve_problem(model, {**given, "gap_scale": gap_scale})
-    of_cvxpy, model = is_problem(model), as_model(model)
+        asked = {name: one for name, one in {**rest, **planned}.items() if _is_given(name, one)}
+        given = {name: one for name, one in asked.items() if one != _OVER_CONES.get(name)}
+        found = solve_problem(problem, {**given, "gap_scale": gap_scale})
+        return replace(found, of_model=of_model)
+    program = as_model(problem)
     watch = Deadline()
-    request = Request(model, isolate, rigorous, gap_scale, start, progress, proof=proof)
+    request = Request(program, isolate, rigorous, gap_scale, start, progress, proof=proof)
     with show_phase(progress, "planning"):
-        solution = plan(model, solver, form, **planned).in_time(request, watch)
-    if not (of_cvxpy and solution.values):
+        solution = plan(program, solver, form, **planned).in_time(request, watch)
+    if not is_problem(problem):
         return solution
     from sdpdr.model.conic.problem import CvxpyProgram  # cvxpy is there, since a problem is
 
-    assert isinstance(model, CvxpyProgram)
-    return replace(solution, in_problem=model.values_in_problem(solution))
+    assert isinstance(program, CvxpyProgram)
+    values = program.values_in_problem(solution)
+    return replace(solution, in_problem=values, of_model=of_model)
 
 
 def _is_given(name: str, value: Any) -> bool:

@@ -40,7 +40,7 @@ MISTAKES = [
     (
         lambda: (Gram(3) + RAW).to_sdp(),
         CompileError,
-        "'first_norm' cannot be lowered.*form='cvxpy'",
+        "'first_norm' cannot be lowered.*sdpdr.from_cvxpy",
     ),
     (
         lambda: (Gram(3) + RAW).objective({"K": np.eye(3)}),

@@ -16,7 +16,6 @@ from sdpdr.errors import (
     UnknownNameError,
 )
 from sdpdr.linalg import InnerProduct, Trace, VectorMap
-from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 from sdpdr.solvers import Mosek, Scs
 from sdpdr.solvers.external import ExternalSolver
@@ -149,14 +148,6 @@ def test_the_low_rank_solver_says_why_it_refuses_a_program():
     assert "lowrank (factor form)" in str(caught.value)
     assert "no matrix variable" in str(caught.value)
     assert "solver='auto'" in str(caught.value)
-
-
-def test_raw_cvxpy_has_no_standard_form_and_the_block_is_named(model):
-    def capped(variables):
-        return [variables["K"][0, 0] <= 1.0]
-
-    with pytest.raises(NotAcceptedError, match="'capped'"):
-        sdpdr.solve(model + from_cvxpy(capped), "clarabel", "gram")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import graphs, methods, psd
+from sdpdr import graphs, log_det, maximize, methods, psd
 from sdpdr.blocks import Band, Slack
 from sdpdr.errors import DataError, NotAcceptedError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, SquaredEdgeLengths, Trace
@@ -117,13 +117,12 @@ def test_rows_that_fix_a_diagonal_go_to_the_low_rank_solver():
     assert sdpdr.plan(replace(cut, rows=(unit, more))).solver.name == "dense"
 
 
-def test_raw_cvxpy_goes_the_way_of_cvxpy(model):
-    chosen = sdpdr.plan(model + from_cvxpy(capped))
-    assert chosen.form == "cvxpy"
-    assert chosen.sdp is None
-    assert chosen.reductions == ()
-    assert "cvxpy directly" in chosen.reason
-    assert "capped" in chosen.others["lowrank", "factor"]
+def test_a_model_with_a_block_in_cvxpy_is_planned_as_the_problem_that_it_makes(model):
+    mixed = model + from_cvxpy(capped)
+    chosen, other = sdpdr.plan(mixed), sdpdr.plan(mixed.to_cvxpy())
+    assert (chosen.solver.name, chosen.form) == (other.solver.name, other.form)
+    with pytest.raises(NotAcceptedError, match="needs the exponential cone"):
+        sdpdr.plan(maximize(log_det(psd("C", 3))) + (psd("C", 3).trace() <= 1.0))
 
 
 def test_the_landmark_form_is_planned_once_it_knows_how_many(model):
