@@ -23,7 +23,7 @@ import cvxpy as cp
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.errors import CardError, CompileError, SdpdrError, StudyError
+from sdpdr.base.errors import CardError, SdpdrError, StudyError
 from sdpdr.lab.study.problem import Problem
 from sdpdr.model import Model, from_cvxpy
 from sdpdr.model.conic.flat import flat_problem
@@ -160,6 +160,8 @@ def _program(made: object, place: str) -> Model | SDP | cp.Problem:
     """Return a program for `sdpdr.solve`, or a cvxpy problem with exponential or power cones."""
     if not _is_problem(made):
         raise StudyError(f"{place} is {made!r}; {_EXPECTED}.")
+    if isinstance(made, Model) and not made.has_standard_form:
+        made = made.to_cvxpy()
     if isinstance(made, (Model, SDP)):
         return made
     try:
@@ -175,12 +177,7 @@ def digest_of(program: Model | SDP | cp.Problem) -> str:
     """Digest of the numbers of a program; names do not count, since cvxpy numbers its variables."""
     if isinstance(program, cp.Problem):
         return _digest(_parts_of_problem(program))
-    try:
-        sdp = program if isinstance(program, SDP) else program.to_sdp()
-    except CompileError:
-        assert isinstance(program, Model)
-        return hashlib.sha256(program.describe().encode()).hexdigest()
-    return _digest(_parts_of_sdp(sdp))
+    return _digest(_parts_of_sdp(program if isinstance(program, SDP) else program.to_sdp()))
 
 
 def _digest(parts: Iterable[object]) -> str:

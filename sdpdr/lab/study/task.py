@@ -16,7 +16,6 @@ import cvxpy as cp
 from sdpdr import graphs
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import (
-    CompileError,
     NotAcceptedError,
     SdpdrError,
     SolverLicenceError,
@@ -185,8 +184,7 @@ def run_task(task: Task) -> dict[str, Any]:
         program = task.problem.build()
         sdp = program if isinstance(program, SDP) else None
         if isinstance(program, Model):
-            with suppress(CompileError):  # Some models have no standard form.
-                sdp = program.to_sdp()
+            sdp = program.to_sdp()
     except (SdpdrError, MemoryError) as error:
         return record | {"outcome": "NOT_BUILT", "message": f"{type(error).__name__}: {error}"}
     record["build"] = watch.spent
@@ -209,7 +207,7 @@ def run_task(task: Task) -> dict[str, Any]:
         )
     except (SolverMissingError, SolverLicenceError, StudyError) as error:
         return record | {"outcome": "MISSING", "message": str(error)}
-    except (NotAcceptedError, CompileError) as error:
+    except NotAcceptedError as error:
         return record | {"outcome": "REFUSED", "message": str(error)}
     except Exception as error:  # adapters are third-party code, and may raise any error
         return record | {"outcome": "BROKEN", "message": f"{type(error).__name__}: {error}"}
