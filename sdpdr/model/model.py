@@ -88,6 +88,11 @@ class Block(NothingButAdded, ChecksKeywords, ABC):
         return self
 
     @property
+    def as_added(self) -> Block:
+        """The block that was added to a model, before `with_unique_label` relabelled it."""
+        return self
+
+    @property
     def label(self) -> str:
         """Name under which the block's rows and multipliers are found: its class, in lower case."""
         return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(self).__name__).lower()
@@ -239,6 +244,15 @@ class Model(NothingButAdded, Advising):
         ModelError
             If a term uses a variable that no block declares.
         """
+        return ((label, term) for _, _, label, term in self._labelled())
+
+    @property
+    def labels(self) -> dict[Block, str]:
+        """The label of every block with terms, by the block that was added."""
+        return {block.as_added: own for block, own, _, _ in self._labelled()}
+
+    def _labelled(self) -> Iterator[tuple[Block, str, str, Term]]:
+        """Every term, with its block, the label of that, and its own label."""
         known = {v.name for v in self.variables()}
         seen, heads = Labels(), Labels()
         for block in self.blocks:
@@ -254,7 +268,7 @@ class Model(NothingButAdded, Advising):
                         f"block {own!r} uses the variable {sorted(missing)[0]!r}, which no block "
                         f"declares; declared are {', '.join(sorted(known))}."
                     )
-                yield label, term
+                yield block, own, label, term
 
     @cached_property
     def is_maximization(self) -> bool:

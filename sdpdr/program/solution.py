@@ -120,6 +120,11 @@ class Solution(Advising):
     in_problem : mapping from variable name to array
         Where a problem of cvxpy was solved: values of its variables, which ``solution[X]`` and
         ``solution["X"]`` return. `values` are those of the standard form.
+    duals_in_problem : mapping from label to array
+        There, the multipliers of each of its constraints alone. `duals` has one array for
+        constraints that were joined, such as those of a loop.
+    labels : mapping from constraint to label
+        The constraints as they were written, which `dual` takes in place of labels; not pickled.
     measured : Measured
         Further measures of the point, computed when they are first read: `residuals`, `slacks`,
         `backward_error`, `edges`.
@@ -176,6 +181,8 @@ class Solution(Advising):
     narrower: Solution | None = None
     moved: float | None = None
     in_problem: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    duals_in_problem: Mapping[str, Array] = field(default_factory=dict, repr=False)
+    labels: Mapping[Any, str] = field(default_factory=dict, repr=False)
     prover: Callable[[Solution, float | None], Solution] | None = field(default=None, repr=False)
     writer: Callable[[Solution, str | Path], WrittenProof] | None = field(default=None, repr=False)
 
@@ -187,6 +194,10 @@ class Solution(Advising):
             number = getattr(self, side)
             if number is not None and not np.isfinite(number):
                 object.__setattr__(self, side, None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Constraints are found by identity, which another process does not know.
+        return {**self.__dict__, "labels": {}}
 
     @checks_keywords
     def prove(self, seconds: float | None = None) -> Solution:
@@ -389,23 +400,48 @@ class Solution(Advising):
     def __contains__(self, name: object) -> bool:
         return name in self.values
 
-    def dual(self, label: str) -> Array:
-        """The multipliers of a constraint, or of a matrix inequality, by label.
+    def dual(self, constraint: Any) -> Array:
+        """The multipliers of a constraint, or of a matrix inequality.
 
         ``(abs(x) <= b).named("box")`` is two constraints, ``"box.upper"`` for ``x <= b`` and
         ``"box.lower"`` for ``-x <= b``: the sum of their multipliers is the rate at which the
         optimum changes with b, the difference that at which it changes with a shift of x.
 
+        Parameters
+        ----------
+        constraint : str or constraint
+            A label, or the constraint that was added to the model, or is one of the problem's.
+
         Raises
         ------
         UnknownNameError
             If no constraint has that label; the message lists the labels, the closest first.
+        DataError
+            If a constraint is none of the model or problem that was solved.
         SolveFailedError
             If there are no multipliers.
+
+        Examples
+        --------
+        >>> import sdpdr
+        >>> from sdpdr import minimize, scalar
+        >>> x = scalar("x")
+        >>> low, high = x >= 1.0, x <= 2.0
+        >>> solution = sdpdr.solve(minimize(3.0 * x) + low + high)
+        >>> solution.dual(low).round(4), solution.dual("at_least").round(4)
+        (array([3.]), array([3.]))
         """
-        if not self.duals:
+        if not (self.duals or self.duals_in_problem):
             raise SolveFailedError(f"{self.solver} returned no multipliers ({self.status.name}).")
-        return _named("label", label, self.duals)
+        if isinstance(constraint, str):
+            return _named("label", constraint, {**self.duals_in_problem, **self.duals})
+        if constraint not in self.labels:
+            raise DataError(
+                f"an object of type {type(constraint).__name__} is no constraint of the model or "
+                "problem that was solved; pass a constraint that was added to it, or a label: "
+                f"{', '.join(self.duals)}."
+            )
+        return _named("label", self.labels[constraint], {**self.duals, **self.duals_in_problem})
 
     def gram(self, name: str | None = None) -> Value:
         """The matrix of one variable (the first by default), dense or as a factor.

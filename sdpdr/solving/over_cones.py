@@ -265,6 +265,7 @@ def solve_problem(problem: cp.Problem, options: Mapping[str, Any]) -> Solution:
 def in_words_of(flat: FlatProblem, solution: Solution) -> Solution:
     """A solution of a flat program by the names of the problem's variables and constraints."""
     from sdpdr.model.conic.kept import as_rows, duals_of, ray_of, shapes_of, values_of
+    from sdpdr.model.conic.labels import labels_of
 
     shapes, at = shapes_of(flat.problem), solution.values
     return replace(
@@ -272,5 +273,6 @@ def in_words_of(flat: FlatProblem, solution: Solution) -> Solution:
         values=as_rows(values_of(flat, np.asarray(at["x"])), shapes) if at else {},
         shapes=shapes,
         duals=duals_of(flat, solution.duals["z"]) if solution.duals else {},
+        labels=dict(labels_of(flat.problem)),
         ray=ray_of(flat, solution.ray),
     )

@@ -232,7 +232,8 @@ class Plan:
         solution = replace(solution, prover=prover, writer=writer)
         if not isinstance(request.model, Model):
             return solution
-        return replace(solution, of_model=True, shapes=request.model.shapes)
+        model = request.model
+        return replace(solution, of_model=True, shapes=model.shapes, labels=model.labels)
 
     def _answer(self, request: Request) -> Solution:
         """The answer to the model, by way of its faces and units."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -173,8 +172,7 @@ def solve(
     from sdpdr.model.conic.problem import CvxpyProgram  # cvxpy is there, since a problem is
 
     assert isinstance(program, CvxpyProgram)
-    values = program.values_in_problem(solution)
-    return replace(solution, in_problem=values, of_model=of_model)
+    return replace(program.in_problem(solution), of_model=of_model)
 
 
 def _is_given(name: str, value: Any) -> bool:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
+
+import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,7 +23,7 @@ from sdpdr import (
     square,
     symmetric,
 )
-from sdpdr.errors import UnknownNameError
+from sdpdr.errors import DataError, UnknownNameError
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.model.terms import Penalize
 
@@ -88,6 +92,33 @@ def test_sizes_below_a_limit_have_multipliers_of_both_sides():
     upper, lower = (solution.dual(f"box.{side}") for side in ("upper", "lower"))
     assert upper.sum() + lower.sum() == pytest.approx(-sdpdr.sensitivity(model, solution, b))
     assert upper.sum() - lower.sum() == pytest.approx(sdpdr.sensitivity(model, solution, s))
+
+
+def test_a_constraint_is_the_key_to_its_multipliers():
+    x = scalar("x", 2)
+    first, second, box = x[0] >= 1.0, x[1] >= 1.0, abs(x) <= 9.0
+    solution = sdpdr.solve(minimize(x @ [2.0, 3.0]) + first + second + box)
+    assert solution.dual(first) == pytest.approx(solution.dual("at_least"))
+    assert solution.dual(second) == pytest.approx([3.0])
+    with pytest.raises(UnknownNameError, match=r"'abs\.lower' and 'abs\.upper'"):
+        solution.dual(box)
+    with pytest.raises(DataError, match="added to it, or a label: at_least, at_least_2, abs"):
+        solution.dual(x[0] >= 1.0)
+    # Another process has other constraints.
+    with pytest.raises(DataError):
+        pickle.loads(pickle.dumps(replace(solution, prover=None, writer=None))).dual(first)
+
+
+@pytest.mark.parametrize("cost", [cp.sum, lambda x: cp.sum(cp.exp(x))])
+def test_a_constraint_of_cvxpy_is_the_key_to_its_multipliers(cost):
+    x = cp.Variable(2, name="x")
+    rows = [(x[k] >= k).set_label("low") for k in range(2)]
+    problem = cp.Problem(cp.Minimize(cost(x)), [*rows, x <= 9.0])
+    solution = sdpdr.solve(problem)
+    problem.solve(solver=cp.CLARABEL)
+    assert solution.dual("low_2") == pytest.approx(rows[1].dual_value, abs=1e-5)
+    for row in problem.constraints:
+        assert solution.dual(row) == pytest.approx(row.dual_value, abs=1e-5)
 
 
 @pytest.mark.nightly

@@ -178,6 +178,11 @@ MISTAKES = {
     "a product with a norm": (lambda: norm(w) @ w, ModelError, r"\(weights \* f\)\.sum"),
     "a part of a norm": (lambda: norm(w)[0], ModelError, r"one number and has no part 0"),
     "no name": (lambda: psd("", 3), DataTypeError, "needs a name"),
+    "one name for two": (
+        lambda: minimize(t) + (t >= 1.0).named("low") + (w >= 1.0).named("low"),
+        ModelError,
+        "named 'low' already; .* such as 'low_2'",
+    ),
     "a name that is a number": (lambda: (w <= 1.0).named(3), DataTypeError, "name is a str"),
     "a sum of two kinds": (
         lambda: parameter("w", value=2.0) + w,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import cvxpy as cp
@@ -14,6 +14,7 @@ from sdpdr.base.errors import DataError
 from sdpdr.model.conic.canonical import Canonicalized, canonicalized
 from sdpdr.model.conic.interface import ConicInterface, GradedAnswer
 from sdpdr.model.conic.kept import kept_dual_values, kept_point, kept_value
+from sdpdr.model.conic.labels import labels_of
 from sdpdr.model.conic.read import Reading, read_conic
 from sdpdr.model.conic.refusals import refuse
 from sdpdr.program.point import Point
@@ -94,8 +95,8 @@ class CvxpyProgram(SDP):
             ) from None
         return way.made.problem
 
-    def values_in_problem(self, solution: Solution) -> dict[str, Any]:
-        """Values of the problem's variables at an answer, by name; the problem stays as it is.
+    def in_problem(self, solution: Solution) -> Solution:
+        """An answer that knows the problem's variables and constraints; the problem stays as it is.
 
         Examples
         --------
@@ -103,17 +104,32 @@ class CvxpyProgram(SDP):
         >>> import numpy as np
         >>> import sdpdr
         >>> X = cp.Variable((2, 2), symmetric=True, name="X")
-        >>> program = sdpdr.from_cvxpy(cp.Problem(cp.Minimize(cp.trace(X)), [X >> 2 * np.eye(2)]))
-        >>> program.values_in_problem(sdpdr.solve(program))["X"].round(4) + 0.0
-        array([[2., 0.],
-               [0., 2.]])
+        >>> above = X >> 2 * np.eye(2)
+        >>> program = sdpdr.from_cvxpy(cp.Problem(cp.Minimize(cp.trace(X)), [above]))
+        >>> found = program.in_problem(sdpdr.solve(program))
+        >>> found[X].round(4) + 0.0, found.dual(above).round(4) + 0.0
+        (array([[2., 0.],
+               [0., 2.]]), array([[1., 0.],
+               [0., 1.]]))
         """
         if self._way is None or not self.is_point(solution.values):
-            return {}
+            return solution
         made, answer = self._way.made, GradedAnswer(self._way.reading, solution)
-        found = made.chain.invert(answer, made.inverse).primal_vars
-        variables = made.problem.variables()
-        return {v.name(): np.asarray(found[v.id]) for v in variables if v.id in found}
+        inverted = made.chain.invert(answer, made.inverse)
+        values, duals = inverted.primal_vars, inverted.dual_vars
+        labels = dict(labels_of(made.problem))
+        return replace(
+            solution,
+            in_problem={
+                v.name(): np.asarray(values[v.id])
+                for v in made.problem.variables()
+                if v.id in values
+            },
+            duals_in_problem={
+                label: np.atleast_1d(duals[c.id]) for c, label in labels.items() if c.id in duals
+            },
+            labels=labels,
+        )
 
     def kept(self) -> Point | None:
         """The answer stored in the problem, as a point of this program.

@@ -64,9 +64,30 @@ class NamedBlock(Block):
         return bool(self.parameters())
 
     def with_unique_label(self, labels: Labels) -> Any:
-        """The block, with a number in its label if it has no name and its label is taken."""
+        """The block, with a number in its label if it has no name and its label is taken.
+
+        Raises
+        ------
+        ModelError
+            If its name is taken.
+        """
         label = labels.unique(self.label)
-        return self if self.name or label == self.label else self.named(label)
+        if label == self.label:
+            return self
+        if self.name:
+            raise ModelError(
+                f"the model has a block named {self.name!r} already; give this one another name, "
+                f"such as {label!r}, or none: labels of blocks without a name are numbered."
+            )
+        found = self.named(label)
+        found.__dict__["_as_added"] = self
+        return found
+
+    @property
+    def as_added(self) -> Block:
+        """The block that was added to a model, before `with_unique_label` relabelled it."""
+        found: Block = self.__dict__.get("_as_added", self)
+        return found
 
     def named(self, name: str) -> Any:
         """The same block under a name.
