@@ -204,18 +204,6 @@ def test_the_coordinates_of_a_gram_matrix_are_solutions_of_its_own_kernel():
     assert angle(pencil.vectors, fitted.transform(K)) < 1e-3
 
 
-def test_samples_added_to_a_kernel_map_are_samples_fitted_at_once():
-    X, y = clouds(50)
-    y[40:] = 7
-    options = {"kernel": "rbf", "gamma": 0.2, "alpha": 0.01}
-    whole = SpectralRegression(**options).fit(X, y)
-    grown = SpectralRegression(**options).fit(X[:40], y[:40])
-    grown.partial_fit(X[40:45], y[40:45]).partial_fit(X[45:], y[45:])
-    np.testing.assert_allclose(grown.transform(X), whole.transform(X), atol=1e-9)
-    assert grown.classes_.tolist() == whole.classes_.tolist()
-    assert not hasattr(SpectralRegression(), "partial_fit")
-
-
 def test_sparse_data_give_the_map_of_dense_data_with_few_coefficients():
     rng = np.random.default_rng(0)
     X, y = rng.random((80, 30)) * (rng.random((80, 30)) < 0.2), np.arange(80) % 4

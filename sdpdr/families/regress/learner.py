@@ -28,7 +28,6 @@ from sdpdr.families.regress.embedding import graph_embedding, untied
 from sdpdr.families.regress.kernel import (
     WIDTHS,
     choose_kernel,
-    extended,
     fit_kernel,
     kernel_values,
 )
@@ -80,8 +79,6 @@ class PencilLearner(Transformer):
     smoothing: float = 0.1
     # What to do about labels that are missing, for the error that names them.
     _instead: ClassVar[str] = "mark unknown labels by -1"
-    # The kernel map that is enlarged, with kernel values of new samples, during a `partial_fit`.
-    _grown: Any = None
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Find the responses and regress on them.
@@ -258,9 +255,6 @@ class PencilLearner(Transformer):
         return linear, linear(X)
 
     def _fit_kernel_map(self, X: Any, Y: Array) -> Any:
-        if self._grown is not None:
-            fitted, between, among = self._grown
-            return extended(fitted, between, among, Y)
         typical = max(2.0 * float(np.sum(np.var(X, axis=0))), np.finfo(float).tiny)
         self.gamma_ = 1.0 / (2.0 * typical) if self.gamma is None else float(self.gamma)
         alpha = fixed_ridge(self.alpha, X.shape[0] <= QUICK)

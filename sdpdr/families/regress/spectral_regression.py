@@ -11,11 +11,9 @@ from sklearn.utils.multiclass import type_of_target
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
-from sdpdr.base.estimators import Provided, checked
+from sdpdr.base.errors import DataError
 from sdpdr.base.labels import UNKNOWN, unknown, warn_of_signs
 from sdpdr.base.parameters import require_kernel
-from sdpdr.families.regress.kernel import kernel_values
 from sdpdr.families.regress.learner import PencilLearner
 from sdpdr.families.regress.penalties import sparse_path
 from sdpdr.families.regress.pencils import Pencil
@@ -25,11 +23,6 @@ KINDS = (
     "auto", "given", "classes", "semisupervised", "laplacian", "reconstruction", "geodesic",
     "contrast",
 )  # fmt: skip
-
-
-def _require_kernel(estimator: SpectralRegression) -> None:
-    if estimator.kernel is None:
-        raise AttributeError("samples can be added to a kernel map only: pass kernel='rbf'.")
 
 
 @dataclass(eq=False, repr=False)
@@ -190,7 +183,7 @@ class SpectralRegression(PencilLearner):
         if self.kernel is None:
             self.components_ = mapping.coef.T
         else:
-            self._X, self._y, self.dual_coef_ = X, y, mapping.coef
+            self._X, self.dual_coef_ = X, mapping.coef
 
     def _map_of_responses(self, X: Any, y: Any, kind: str) -> tuple[Any, Array]:
         """The map before it is made sparse, and the responses that it is fitted to."""
@@ -212,41 +205,3 @@ class SpectralRegression(PencilLearner):
         paths = [sparse_path(X, y, self.alpha_, k) for y in Y.T]
         coef = np.column_stack([path.of_cardinality(k) for path in paths])
         return LinearMapping(coef, Y.mean(axis=0) - np.ravel(X.mean(axis=0)) @ coef)
-
-    @Provided(_require_kernel)
-    def partial_fit(self, X: Any, y: Any = None) -> SpectralRegression:
-        """Add samples to a kernel map, by new rows of its Cholesky factor.
-
-        The result is that of `fit` on all samples, with the width and ridge of the first fit.
-
-        Parameters
-        ----------
-        X : array_like of shape (p, m)
-        y : array_like of shape (p,) or (p, d), optional
-            Labels, possibly of new classes, or coordinates.
-
-        Returns
-        -------
-        self
-        """
-        if not hasattr(self, "mapping_"):
-            return self.fit(X, y)
-        if self._is_precomputed:
-            raise NotAcceptedError("a precomputed kernel cannot grow: fit on the whole matrix.")
-        if (y is None) != (self._y is None):
-            raise DataError("y must be given to every call, or to none.")
-        new = checked(self, X, reset=False)
-        old = self._X
-        between, among = (kernel_values(self.kernel, Z, new, self.gamma_) for Z in (old, new))
-        everything = np.vstack([old, new])
-        if y is not None:
-            added = np.asarray(y)
-            if added.ndim != self._y.ndim or len(added) != len(new):
-                raise ShapeError(f"y has shape {added.shape}; expected {len(new)} rows as before.")
-            y = self._target(np.concatenate([self._y, added]), len(everything))
-        self._grown = (self.mapping_, between, among)
-        try:
-            self._learn(everything, y, self._kind(y))
-        finally:
-            self._grown = None
-        return self
