@@ -180,7 +180,6 @@ EVERY: dict[str, Callable[[], Made]] = {
     "XingMetric": lambda: _on_plane(sdpdr.XingMetric, True),
     "XingMetric, iris": lambda: _iris(sdpdr.XingMetric),
     "baselines.GPLVM": lambda: (baselines.GPLVM(2), (_roll(25),)),
-    "baselines.NCMVU": lambda: (baselines.NCMVU(n_neighbors=4), (_roll(60),)),
     "baselines.SPE": lambda: (baselines.SPE(cycles=200), (_plane()[0],)),
     "baselines.Sammon": lambda: (baselines.Sammon(), (datasets.s_curve(60)[0],)),
     "extend.BasisExpansion": lambda: (
@@ -197,7 +196,7 @@ _CLOSED = (
     "MixedLabelPropagation", "extend.BasisExpansion", "extend.KernelEigenmaps",
 )  # fmt: skip
 _SEARCH = (
-    "IsoNMF", "baselines.SPE", "baselines.GPLVM", "baselines.NCMVU", "CompletelyPositive",
+    "IsoNMF", "baselines.SPE", "baselines.GPLVM", "CompletelyPositive",
 )  # fmt: skip
 
 

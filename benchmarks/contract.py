@@ -148,7 +148,7 @@ def every() -> dict[str, Any]:
         if hasattr(kind, "get_params") and name not in _BASES
     }
     more = (
-        baselines.SPE, baselines.NCMVU, baselines.Sammon, baselines.GPLVM,
+        baselines.SPE, baselines.Sammon, baselines.GPLVM,
         extend.BasisExpansion, extend.KernelEigenmaps, extend.RelevanceFeedback,
     )  # fmt: skip
     fitted |= {kind.__name__: kind for kind in more}

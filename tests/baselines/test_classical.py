@@ -72,7 +72,7 @@ def test_no_embedding_sees_motions_or_the_order_of_points(name):
 
 def test_estimators_have_names_too():
     few, _ = datasets.circle(12)
-    for name, options in (("spe", {"cycles": 3}), ("ncmvu", {"tol": 1e-2}), ("gplvm", {})):
+    for name, options in (("spe", {"cycles": 3}), ("gplvm", {})):
         assert baselines.embed(name, few, n_neighbors=2, **options).shape == (12, 2)
     given = baselines.SPE(cycles=10, random_state=3).fit(few).embedding_
     np.testing.assert_array_equal(baselines.embed("spe", few, seed=3, cycles=10), given)

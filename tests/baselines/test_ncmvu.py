@@ -7,13 +7,12 @@ from scipy.optimize import approx_fprime
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.baselines import NCMVU, ncmvu
+from sdpdr.baselines import ncmvu
 from sdpdr.errors import (
     DataError,
     DataTypeError,
     DisconnectedGraphError,
     ShapeError,
-    UncertifiedWarning,
     UnknownNameError,
 )
 from sdpdr.families.unfold.baselines.ncmvu import lagrangian
@@ -105,14 +104,6 @@ def test_exact_lengths_that_exist():
     assert found.gap < 1e-4
 
 
-@pytest.mark.integration
-def test_the_estimator_gives_what_the_function_gives():
-    few = X20[:8]
-    learned = NCMVU(rank=2, n_neighbors=4, tol=1e-2).fit(few)
-    found = ncmvu(graphs.knn(few, 4), 2, start=few, tol=1e-2)
-    np.testing.assert_array_equal(learned.embedding_, found.embedding)
-
-
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
@@ -128,9 +119,7 @@ def test_wrong_arguments_are_refused(graph, options, error, words):
         ncmvu(graph, **options)
 
 
-def test_points_and_wrong_hyperparameters_are_refused():
-    with pytest.raises(DataError, match="exceeds rank=1"):
-        NCMVU(rank=1, n_neighbors=4).fit(X20)
+def test_points_and_disconnected_graphs_are_refused():
     with pytest.raises(DataTypeError, match=r"takes a graph of neighbours"):
         ncmvu(X20)
     with pytest.raises(DisconnectedGraphError):
@@ -141,6 +130,5 @@ def test_without_time_the_bound_still_holds_and_the_end_is_told(graph):
     hasty = ncmvu(graph, time_limit=0.0)
     assert (hasty.converged, hasty.stopped) == (False, True)
     assert hasty.bound is None or hasty.bound >= 2904.1062
-    with pytest.warns(UncertifiedWarning, match="time_limit"):
-        learned = NCMVU(n_neighbors=4, time_limit=0.0).fit(X20)
-    assert np.isfinite(learned.embedding_).all()
+    assert "time_limit" in hasty.message
+    assert np.isfinite(hasty.embedding).all()

@@ -26,7 +26,7 @@ EXTENSIONS = GALLERY.parent / "_ext"
 PAGES = sorted(GALLERY.glob("*/plot_*.py"))
 MOST_LINES = 25
 # Estimators of other namespaces.
-ELSEWHERE = {"NCMVU", "SPE", "Sammon", "GPLVM", "KernelEigenmaps", "RelevanceFeedback"}
+ELSEWHERE = {"SPE", "Sammon", "GPLVM", "KernelEigenmaps", "RelevanceFeedback"}
 # Not methods: bases, steps and bounds within one, and what reads an answer.
 HELPERS = {
     "GramEmbedding", "GraphProjection", "LengthEmbedding",
@@ -45,7 +45,7 @@ BEHIND = {
     "mvee": "minimum_ellipsoid", "polynomial_factorization": "PolynomialFactorization",
     "separation_margin": "ISM", "sopca_dual": "SOPCA", "xing": "XingMetric",
     "mmmf": "MMMF", "sopca": "SOPCA",
-    "nmf_lift": "factorize.nmf", "NCMVU": "ncmvu", "nmf_overlap": 'method="overlap"',
+    "nmf_lift": "factorize.nmf", "nmf_overlap": 'method="overlap"',
 }  # fmt: skip
 
 

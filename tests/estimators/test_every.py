@@ -209,7 +209,6 @@ UNLIKE = pd.DataFrame(ROLL * [1.0, 1.0, 1e4], columns=["east", "north", "grams"]
         sdpdr.MVU(sample=12),
         sdpdr.LPP(),
         sdpdr.MixedLabelPropagation(),
-        sdpdr.baselines.NCMVU(time_limit=0.0),
         sdpdr.baselines.GPLVM(max_iter=2),
         sdpdr.baselines.Sammon(max_iter=2),
     ],

@@ -1,7 +1,6 @@
 """Fewer rows, or fewer of a class, than neighbours asked for: all are joined, with a warning."""
 
 import warnings
-from functools import partial
 
 import numpy as np
 import pytest
@@ -81,7 +80,6 @@ def test_samples_without_a_neighbour_of_their_class_are_named_and_joined_to_them
         sdpdr.NPE,
         sdpdr.IsoProjection,
         sdpdr.SpectralRegression,
-        partial(sdpdr.baselines.NCMVU, rank=2),
     ],
 )
 def test_tables_of_three_and_four_rows_are_joined_in_full(kind, rows):

@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
 
 import sdpdr
-from sdpdr.baselines import GPLVM, NCMVU, SPE, Sammon
+from sdpdr.baselines import GPLVM, SPE, Sammon
 from sdpdr.errors import (
     DataError,
     DataTypeError,
@@ -194,7 +194,6 @@ SEEDED = [
     (sdpdr.MVU(n_neighbors=3), POINTS, None),
     (EXACT, DISTANCES, None),
     (SPE(cycles=2), POINTS, None),
-    (NCMVU(n_neighbors=3, max_iter=2), POINTS, None),
 ]  # fmt: skip
 
 

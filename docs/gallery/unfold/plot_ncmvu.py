@@ -7,7 +7,7 @@ end at different points from different starts. The baseline is Maximum Variance 
 same graph, with a proved optimum in more dimensions, of which two are drawn.
 
 In words: :doc:`Moving points: NCMVU, and proximity embedding </methods/ncmvu>`. In code:
-`sdpdr.baselines.NCMVU`, `sdpdr.baselines.ncmvu`.
+`sdpdr.baselines.ncmvu`.
 """
 
 import numpy as np

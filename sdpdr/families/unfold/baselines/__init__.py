@@ -2,7 +2,6 @@
 
 from sdpdr.base.gather import names as _names
 from sdpdr.families.unfold.baselines.gplvm import GPLVM as GPLVM
-from sdpdr.families.unfold.baselines.ncmvu import NCMVU as NCMVU
 from sdpdr.families.unfold.baselines.ncmvu import ncmvu as ncmvu
 from sdpdr.families.unfold.baselines.spectral import classical_mds as classical_mds
 from sdpdr.families.unfold.baselines.spectral import embed as embed

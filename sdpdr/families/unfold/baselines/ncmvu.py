@@ -6,8 +6,7 @@ factors with second-order steps, and is the one to use.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,12 +17,10 @@ from scipy.optimize import minimize
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import ShapeError, UncertifiedWarning, warn
-from sdpdr.base.estimators import Embedding, as_precise, note_columns
-from sdpdr.base.parameters import seconds_for
+from sdpdr.base.errors import ShapeError
 from sdpdr.certify import Certificate, certify
 from sdpdr.families.unfold.mvu import mvu
-from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.given import takes_graph
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.spectral import factor_spectrum, on_principal_axes
@@ -239,84 +236,3 @@ def _start(graph: NeighborGraph, rank: int, start: ArrayLike | None, seed: int) 
     first = 0.1 * noise
     first[:, : on_axes.shape[1]] += on_axes
     return first
-
-
-@dataclass(eq=False, repr=False)
-class NCMVU(Embedding):
-    """Estimator of non-convex unfolding, from the principal components of the data. A baseline.
-
-    Components of the graph are joined, with a warning; a time limit that ends it warns, too.
-
-    Parameters
-    ----------
-    n_components : int, default 2
-        Columns of the embedding.
-    rank : int, optional
-        Columns while unfolding; by default three, or n_components if that is more.
-    n_neighbors : int, default 6
-        If there are fewer other points, all are taken, with a ``FewPointsWarning``.
-    isometry : {"inequality", "equality"}, default "inequality"
-    tol : float, default 1e-8
-        Largest relative error of a squared length aimed at.
-    max_iter : int, default 60
-        Rounds of multipliers.
-    time_limit : float or None, default 60
-        Seconds, after which the point and the multipliers are kept as they are; "auto" is the
-        default.
-    random_state : int, RandomState or Generator, default 0
-
-    Attributes
-    ----------
-    embedding_ : array of shape (n, n_components)
-    result_ : NonConvexUnfolding
-        As `ncmvu` returns it.
-    graph_ : NeighborGraph
-    n_neighbors_ : int
-        As used.
-    n_features_in_ : int
-
-    Examples
-    --------
-    >>> from sdpdr.baselines import NCMVU
-    >>> import sdpdr
-    >>> X, _ = sdpdr.datasets.swiss_roll(12, seed=0)
-    >>> NCMVU(n_neighbors=4).fit_transform(X).shape
-    (12, 2)
-    """
-
-    n_components: int = 2
-    _: KW_ONLY
-    rank: int | None = None
-    n_neighbors: int = 6
-    isometry: Literal["inequality", "equality"] = "inequality"
-    tol: float = 1e-8
-    max_iter: int = 60
-    time_limit: float | str | None = 60.0
-    random_state: int = 0
-
-    def fit(self, X: Any, y: Any = None) -> NCMVU:
-        """Learn the embedding of the rows of X; y is not used."""
-        if sp.issparse(X):
-            validate.points(X)  # raises an error
-        search = partial(knn, X, connect="bridges")
-        graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, search)
-        note_columns(self, X)
-        rank = max(3, self.n_components) if self.rank is None else self.rank
-        why = f"as more exceeds rank={rank}"
-        validate.positive_integer("n_components", self.n_components, at_most=rank, why=why)
-        self.result_ = ncmvu(
-            graph,
-            rank,
-            self.isometry,
-            start=np.asarray(X, dtype=float)[graph.first_samples],
-            tol=self.tol,
-            max_iter=self.max_iter,
-            time_limit=seconds_for(self),
-            seed=validate.seed(self.random_state),
-        )
-        if self.result_.stopped:
-            warn(self.result_.message, UncertifiedWarning)
-        places = graph.of_samples(self.result_.embedding[:, : self.n_components])
-        self.embedding_ = as_precise(places, X)
-        self.graph_ = graph
-        return self

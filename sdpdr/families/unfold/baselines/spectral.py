@@ -17,7 +17,6 @@ from sdpdr.base.errors import DataError, DataTypeError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.limits import QUICK
 from sdpdr.families.unfold.baselines.gplvm import GPLVM
-from sdpdr.families.unfold.baselines.ncmvu import NCMVU
 from sdpdr.families.unfold.baselines.stress import SPE, Sammon, metric_mds, nonmetric_mds
 from sdpdr.families.unfold.completion import classically_scaled
 from sdpdr.graphs import NeighborGraph, geodesics, knn
@@ -246,7 +245,6 @@ BASELINES: Mapping[str, Callable[..., Any]] = {
     "laplacian_eigenmaps": laplacian_eigenmaps,
     "kernel_pca": kernel_pca,
     "spe": SPE,
-    "ncmvu": NCMVU,
     "metric_mds": metric_mds,
     "nonmetric_mds": nonmetric_mds,
     "sammon": Sammon,
