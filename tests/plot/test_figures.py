@@ -182,7 +182,7 @@ def test_a_choice_of_k_is_ringed_and_its_ground_shaded():
     choice = graphs.choose_k(datasets.swiss_roll(100)[0])
     axes = plot.choice_of_k(choice).axes[0]
     curve, ring = axes.lines
-    np.testing.assert_allclose(curve.get_ydata(), choice.scores["error of means"])
+    np.testing.assert_allclose(curve.get_ydata(), choice.errors)
     assert ring.get_xdata() == [choice.n_neighbors]
     assert {"disconnected", f"k = {choice.n_neighbors}"} <= {t.get_text() for t in axes.texts}
 

@@ -108,7 +108,7 @@ def draw_shares(axes: Axes, eigenvalues: ArrayLike, n_max: int) -> Array:
 
 
 def choice_of_k(choice: ChoiceOfK) -> Figure:
-    """Draw the scores of a rule for every number of neighbours, and the chosen number.
+    """Draw the error of means for every number of neighbours, and the chosen number.
 
     Parameters
     ----------
@@ -118,8 +118,7 @@ def choice_of_k(choice: ChoiceOfK) -> Figure:
     Returns
     -------
     Figure
-        Numbers whose graph is disconnected lie on a shaded ground. Rules without scores
-        of their own show the number of components.
+        Numbers whose graph is disconnected lie on a shaded ground.
 
     Examples
     --------
@@ -129,11 +128,9 @@ def choice_of_k(choice: ChoiceOfK) -> Figure:
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['error of means']
     """
-    measured = [name for name in choice.scores if name != "parts"] or ["parts"]
     figure = new_figure(4.8, 3.2)
     axes = figure.add_subplot()
-    for name, colour in zip(measured, (ACCENT, SECOND), strict=False):
-        axes.plot(choice.k, choice.scores[name], "-o", color=colour, markersize=4, label=name)
+    axes.plot(choice.k, choice.errors, "-o", color=ACCENT, markersize=4)
     last = float(choice.k[-1]) + 0.5
     if choice.connecting > 1:
         axes.axvspan(0.5, min(choice.connecting - 0.5, last), color=FAINT, alpha=0.15, linewidth=0)
@@ -141,19 +138,13 @@ def choice_of_k(choice: ChoiceOfK) -> Figure:
         note(axes, "disconnected", (0.5, 0.0), (4, 5), xycoords=ground, alpha=0.75)
     chosen = choice.n_neighbors
     if chosen <= choice.k[-1]:
-        value = choice.scores[measured[0]][chosen - 1]
+        value = choice.errors[chosen - 1]
         axes.plot([chosen], [value], "o", markersize=11, markerfacecolor="none", color=INK)
-        # Below the curve if small scores are good, above it otherwise.
-        place = (7, -15) if measured[0] in ("parts", "error of means") else (8, 8)
-        note(axes, f"k = {chosen}", (chosen, value), place, fontsize=9)
+        note(axes, f"k = {chosen}", (chosen, value), (7, -15), fontsize=9)
     axes.set_xlim(0.5, last)
     axes.margins(y=0.2)
     tick_whole_numbers(axes)
-    if measured == ["parts"] and np.max(choice.scores["parts"]) > 10:
-        axes.set_yscale("log")
-    tidy(axes, x="neighbours", y=measured[0] if len(measured) == 1 else "share")
-    if len(measured) > 1:
-        draw_legend(axes)
+    tidy(axes, x="neighbours", y="error of means")
     return figure
 
 
