@@ -119,7 +119,7 @@ class IsoNMF(FactorTransformer):
         """Find the factors of X and return W, shape (n, k)."""
         points = nonnegative_matrix(X)
         note_columns(self, X)
-        search = partial(knn, points, connect=self.connect, progress=False)
+        search = partial(knn, points, connect=self.connect)
         graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, search)
         here = graph.index >= 0
         _, nodes = np.unique(np.where(here, graph.index, graph.n), return_index=True)

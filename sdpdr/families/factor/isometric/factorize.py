@@ -202,9 +202,7 @@ def isometric_factors(
         graph.require_connected(
             "take more neighbours, connect='mst' or connect='largest', or objective='none'"
         )
-        lagrangian.pull_apart(
-            furthest_pairs(V, progress=False).furthest, validate.non_negative("pull", pull)
-        )
+        lagrangian.pull_apart(furthest_pairs(V).furthest, validate.non_negative("pull", pull))
     tail = eckart_young_bound(np.sqrt(lagrangian.weights) * lagrangian.V, k)
     bound, start = lagrangian.objective(tail, lagrangian.longest), _start(lagrangian.V, k, seed)
     with show_progress(progress, "isometric factors") as report:

@@ -100,7 +100,7 @@ def isometric_nmf(
         )
     order = sum(V.shape)
     corner = np.argwhere(np.ones(V.shape)) + np.array([0, len(V)])
-    furthest = furthest_pairs(V, progress=False).furthest
+    furthest = furthest_pairs(V).furthest
     pairs, place = sorted_pairs(np.column_stack([np.arange(graph.n), furthest]))
     blocks: list[Block] = [
         Gram(order, "Z"),
