@@ -21,9 +21,10 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import counted, listed, numbered
+from sdpdr.graphs.data import make_space
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
 from sdpdr.graphs.pairs import bridges, shortest_links, sorted_pairs
-from sdpdr.graphs.space import Space, make_space
+from sdpdr.graphs.space import Space
 
 # Up to this many points, the message of an error may search for advice.
 ADVICE_POINTS = 2000

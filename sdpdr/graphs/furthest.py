@@ -12,8 +12,8 @@ from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.distance import cdist
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.progress import Count
-from sdpdr.graphs.search import BLOCK, at_most, blocks
+from sdpdr.graphs.blocks import BLOCK, blocks
+from sdpdr.graphs.ties import at_most
 
 # In more dimensions convex hulls have too many facets.
 HULL_FEATURES = 5
@@ -23,7 +23,7 @@ _LEAF_POINTS, _LEAF_CANDIDATES = 128, 8
 _TIE = 1e-11
 
 
-def furthest_points(X: Array, tolerance: float, count: Count | None = None) -> Index:
+def furthest_points(X: Array, tolerance: float) -> Index:
     """Index of the point furthest from each point; the first of those within the tolerance."""
     furthest = np.empty(len(X), dtype=np.intp)
     waiting = [(np.arange(len(X)), _hull(X))]
@@ -36,7 +36,7 @@ def furthest_points(X: Array, tolerance: float, count: Count | None = None) -> I
             parted = np.argpartition(X[rows, np.argmax(high - low)], half)
             waiting += [(rows[parted[:half]], left), (rows[parted[half:]], left)]
             continue
-        for part in blocks(rows, max(1, BLOCK // len(left)), count):
+        for part in blocks(rows, max(1, BLOCK // len(left))):
             length = cdist(X[part], X[left], "sqeuclidean")
             longest = length.max(axis=1, keepdims=True)
             furthest[part] = left[at_most(longest, length, tolerance).argmax(axis=1)]

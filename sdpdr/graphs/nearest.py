@@ -12,12 +12,13 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.base.keywords import checks_keywords
-from sdpdr.base.progress import Progress, show_count
+from sdpdr.base.progress import show_phase
+from sdpdr.graphs.blocks import BLOCK, blocks
 from sdpdr.graphs.build import connected, merge_duplicates
+from sdpdr.graphs.data import make_space
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
 from sdpdr.graphs.pairs import from_pairs, from_table, shortest_links, sorted_pairs, upper_pairs
-from sdpdr.graphs.search import BLOCK, blocks
-from sdpdr.graphs.space import Space, make_space
+from sdpdr.graphs.space import Space
 from sdpdr.linalg.walks import connected_components, spanning_forest
 
 
@@ -29,7 +30,6 @@ def knn(
     metric: str = "euclidean",
     angles: bool = False,
     connect: str = "error",
-    progress: Progress | bool | None = None,
 ) -> NeighborGraph:
     r"""Graph that joins each point to its k nearest others.
 
@@ -64,9 +64,6 @@ def knn(
         thirty, between those that a minimum spanning tree joins); add the edges of that tree
         only, about which components can rotate as about hinges; keep the largest component; or
         return the graph as it is.
-    progress : bool or callable, optional
-        A callable receives the number of points that are done; True and False force a line of
-        progress; by default it shows on a terminal only.
 
     Returns
     -------
@@ -108,8 +105,8 @@ def knn(
     space, index = merge_duplicates(make_space(X, metric))
     k = validate.n_neighbors(n_neighbors, space.n)
     options: dict[str, object] = {"n_neighbors": k, "angles": angles, "connect": connect}
-    with show_count(progress, f"{k} nearest neighbours of {space.n} points", space.n) as count:
-        near = from_table(space.nearest(k, count))
+    with show_phase(None, f"{k} nearest neighbours of {space.n} points"):
+        near = from_table(space.nearest(k))
     provenance = Provenance("knn", options, space.fresh(), near)
 
     def way_out() -> str:
@@ -218,12 +215,7 @@ class FurthestPairs:
 
 
 @checks_keywords
-def furthest_pairs(
-    X: ArrayLike | NeighborGraph,
-    *,
-    metric: str = "euclidean",
-    progress: Progress | bool | None = None,
-) -> FurthestPairs:
+def furthest_pairs(X: ArrayLike | NeighborGraph, *, metric: str = "euclidean") -> FurthestPairs:
     """Return for each point the one furthest from it, exactly.
 
     The distance to a fixed point is a convex function, so the furthest point is a vertex of the
@@ -236,8 +228,6 @@ def furthest_pairs(
         Points or precomputed distances; or a graph made from them, for its nodes.
     metric
         As for `sdpdr.graphs.knn`; ignored for a graph.
-    progress : bool or callable, optional
-        As for `sdpdr.graphs.knn`.
 
     Raises
     ------
@@ -265,7 +255,7 @@ def furthest_pairs(
         )
     else:
         space = make_space(X, metric, at_least=2)
-    with show_count(progress, "furthest points", space.n) as count:
-        furthest = space.furthest(count)
+    with show_phase(None, f"furthest points of {space.n}"):
+        furthest = space.furthest()
     edges, position = sorted_pairs(np.column_stack([np.arange(space.n), furthest]))
     return FurthestPairs(edges, space.sqdist(*edges.T), np.bincount(position), furthest)

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, triu
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.graphs.search import at_most, ranked
 from sdpdr.graphs.space import Space
+from sdpdr.graphs.ties import at_most, ranked
 from sdpdr.linalg.walks import linked_parts, members, spanning_forest
 
 # Up to this many components, each is joined to all others.
@@ -83,7 +83,7 @@ def shortest_links(space: Space, labels: Index) -> Index:
 
     Examples
     --------
-    >>> from sdpdr.graphs.space import make_space
+    >>> from sdpdr.graphs.data import make_space
     >>> line = make_space([[0.0], [1.0], [3.0], [6.0]])
     >>> shortest_links(line, np.array([0, 0, 1, 2]))
     array([[1, 2],
@@ -116,7 +116,7 @@ def bridges(space: Space, labels: Index, each: int) -> Index:
 
     Examples
     --------
-    >>> from sdpdr.graphs.space import make_space
+    >>> from sdpdr.graphs.data import make_space
     >>> line = make_space([[0.0], [1.0], [3.0], [6.0]])
     >>> bridges(line, np.array([0, 0, 1, 1]), 2)
     array([[0, 2],

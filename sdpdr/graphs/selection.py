@@ -12,10 +12,11 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, UnknownNameError
 from sdpdr.base.keywords import checks_keywords
+from sdpdr.graphs.blocks import BLOCK, blocks
+from sdpdr.graphs.data import make_space
 from sdpdr.graphs.nearest import smallest_k
 from sdpdr.graphs.pairs import from_table
-from sdpdr.graphs.search import BLOCK, blocks
-from sdpdr.graphs.space import Space, make_space
+from sdpdr.graphs.space import Space
 from sdpdr.linalg.walks import spanning_forest
 
 # Largest number of neighbours that is tried by default.

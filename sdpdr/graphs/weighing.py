@@ -11,11 +11,11 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.base.rows import listed
+from sdpdr.graphs.blocks import BLOCK, blocks
 from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import from_pairs
-from sdpdr.graphs.search import BLOCK, blocks
-from sdpdr.graphs.space import Points, directions
+from sdpdr.graphs.points import Points, directions
 from sdpdr.linalg.walks import connected_components
 
 WEIGHTS = ("binary", "heat", "cosine")

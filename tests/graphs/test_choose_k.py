@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sdpdr import graphs
 from sdpdr.errors import DataError
-from sdpdr.graphs.space import make_space
+from sdpdr.graphs.data import make_space
 
 
 def cloud(seed, n=30, dim=3):

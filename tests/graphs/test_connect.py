@@ -14,9 +14,11 @@ from sdpdr.errors import (
     DroppedPointsWarning,
     DuplicatePointsWarning,
 )
+from sdpdr.graphs.data import make_space
 from sdpdr.graphs.nearest import smallest_k
 from sdpdr.graphs.pairs import shortest_links
-from sdpdr.graphs.space import Points, Precomputed, make_space
+from sdpdr.graphs.points import Points
+from sdpdr.graphs.precomputed import Precomputed
 
 
 @pytest.fixture

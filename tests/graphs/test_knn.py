@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sdpdr import datasets, graphs
+from sdpdr.graphs.data import make_space
 from sdpdr.graphs.nearest import smallest_k
 from sdpdr.graphs.pairs import clique_pairs, from_table
-from sdpdr.graphs.space import Points, make_space
+from sdpdr.graphs.points import Points
 
 
 def brute_table(X, k):

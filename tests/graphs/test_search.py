@@ -1,15 +1,12 @@
 """Exact searches of every kind, against brute force and against each other."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.spatial.distance import cdist, pdist, squareform
+from scipy.spatial.distance import cdist
 
-from sdpdr import datasets, graphs
-from sdpdr.graphs import search
-from sdpdr.graphs.space import Points
+from sdpdr.graphs.points import Points
 
 # Two values in each of many features: ties everywhere, in dimensions for trees and for brute force.
 cubes = arrays(np.float64, st.tuples(st.integers(4, 40), st.integers(1, 14)),
@@ -36,15 +33,3 @@ def test_nearest_between_two_sets_takes_the_first_of_equals(seed, features):
     sources, targets = np.arange(0, 40, 2), np.arange(1, 40, 2)
     nearest = cdist(X[sources], X[targets], "sqeuclidean").argmin(axis=1)
     assert np.array_equal(Points(X).nearest_between(sources, targets), targets[nearest])
-
-
-@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
-def test_progress_counts_every_point_once(metric, monkeypatch):
-    monkeypatch.setattr(search, "BLOCK", 1 << 10)
-    X, _ = datasets.swiss_roll(60, seed=0)
-    seen = []
-    data = X if metric == "euclidean" else squareform(pdist(X))
-    graphs.knn(data, 4, metric=metric, progress=seen.append)
-    done = [record["done"] for record in seen]
-    assert done[-1] == 60
-    assert all(record["total"] == 60 for record in seen)

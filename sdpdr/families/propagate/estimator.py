@@ -38,7 +38,8 @@ from sdpdr.base.rows import listed
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph, near_and_far
 from sdpdr.families.propagate.labellings import Propagation, fixed_lam, harmonic, mixed_graph
 from sdpdr.families.propagate.least_ratio import alternating, eigen
-from sdpdr.graphs.space import PARALLEL, directions
+from sdpdr.graphs.data import PARALLEL
+from sdpdr.graphs.points import directions
 
 # Modes, and the parameters that each takes.
 MODES: dict[str, tuple[Callable[..., Propagation], tuple[str, ...]]] = {

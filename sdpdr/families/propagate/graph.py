@@ -19,9 +19,9 @@ from sdpdr.base.rows import listed
 from sdpdr.families.limits import ROUNDING
 from sdpdr.families.propagate.pencil import EnergyPencil
 from sdpdr.graphs import NeighborGraph, edge_weights
+from sdpdr.graphs.data import make_space
 from sdpdr.graphs.neighbor_graph import Provenance
 from sdpdr.graphs.pairs import from_pairs, from_table, sorted_pairs, upper_pairs
-from sdpdr.graphs.space import make_space
 from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.walks import connected_components
 

@@ -18,7 +18,7 @@ from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.regress.kernel import WIDTHS, choose_kernel, fit_kernel
 from sdpdr.families.regress.ridge import LinearMapping, as_data, choose_ridge
 from sdpdr.families.regress.transduction import barycentric_weights, reconstructing
-from sdpdr.graphs.search import BLOCK, blocks
+from sdpdr.graphs.blocks import BLOCK, blocks
 
 # Width and ridge are chosen on at most so many points, and at most so many Gaussians are used. The
 # first takes seconds, the second 72 MB.

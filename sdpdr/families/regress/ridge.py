@@ -18,7 +18,7 @@ from sdpdr.base.estimators import as_numbers, refused
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
 from sdpdr.families.limits import DENSE, QUICK
-from sdpdr.graphs.search import BLOCK, blocks
+from sdpdr.graphs.blocks import BLOCK, blocks
 
 # The ridge if none is given or chosen.
 ALPHA = 0.1

@@ -20,7 +20,9 @@ from sdpdr.families.unfold.baselines.gplvm import GPLVM
 from sdpdr.families.unfold.baselines.stress import SPE, Sammon, metric_mds, nonmetric_mds
 from sdpdr.families.unfold.completion import classically_scaled
 from sdpdr.graphs import NeighborGraph, geodesics, knn
-from sdpdr.graphs.space import Points, Space, make_space
+from sdpdr.graphs.data import make_space
+from sdpdr.graphs.points import Points
+from sdpdr.graphs.space import Space
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import short_indices
 

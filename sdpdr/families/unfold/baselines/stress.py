@@ -21,7 +21,7 @@ from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.unfold.completion import classically_scaled
-from sdpdr.graphs.space import make_space
+from sdpdr.graphs.data import make_space
 from sdpdr.linalg.spectral import on_principal_axes
 
 # Rate of the first and of the last cycle of SPE, and a small length that keeps steps of coinciding

@@ -16,7 +16,7 @@ from sdpdr.base.errors import DataError, DataTypeError
 from sdpdr.base.estimators import Named, Provided, as_precise, checked
 from sdpdr.families.regress.maps import Extension, fit_extension
 from sdpdr.graphs import NeighborGraph
-from sdpdr.graphs.space import directions
+from sdpdr.graphs.points import directions
 
 # The functions of scikit-learn's pipelines and unions that look whether a step has `transform`.
 _STEPS_CHECKED = ("_validate_steps", "_validate_transformers")
