@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # How long proofs may take: a few times the seconds of the solver, or as long as they need.
 BUDGET, FULL = "budget", "full"
+# A solver that is left to the rule.
+AUTO = "auto"
 
 
 def require_known_proof(proof: str) -> None:
@@ -42,7 +44,7 @@ class PlanOptions:
     Programs of a sequence `skip` solvers that are too coarse for them.
     """
 
-    solver: str | Solver = "auto"
+    solver: str | Solver = AUTO
     form: str = "auto"
     via: tuple[Reduction, ...] = ()
     skip: Collection[str] = ()
@@ -52,7 +54,7 @@ class PlanOptions:
     @property
     def is_auto(self) -> bool:
         """Whether the solver is left to the rule."""
-        return isinstance(self.solver, str) and self.solver == "auto"
+        return isinstance(self.solver, str) and self.solver == AUTO
 
     def arguments(self) -> dict[str, Any]:
         """By the names that `plan` gives them."""

@@ -1,4 +1,4 @@
-"""Programs over any of cvxpy's cones: one solve by Clarabel, and proofs next to any answer."""
+"""Programs over any of cvxpy's cones: one solve, by Clarabel or as named, and proofs next to it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import DataError
+from sdpdr.base.errors import DataError, NotAcceptedError
 from sdpdr.certify.flat import Answer, FlatProgram
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
 from sdpdr.certify.proof_file.flat import FlatFileProgram, Sides, sides_of
@@ -23,10 +23,14 @@ from sdpdr.certify.prove import prove
 from sdpdr.certify.units import Units
 from sdpdr.program.run import Claim, Status, Verdict
 from sdpdr.program.solution import Solution
+from sdpdr.solvers.base import Solver
+from sdpdr.solvers.cvxpy_solver import CvxpySolver
 from sdpdr.solvers.flat import ask_clarabel
 from sdpdr.solvers.registry import find
+from sdpdr.solvers.running import run_solver
 from sdpdr.solving.answers import versions
-from sdpdr.solving.options import BUDGET, FULL, require_known_proof
+from sdpdr.solving.candidate import configure
+from sdpdr.solving.options import AUTO, BUDGET, FULL, require_known_proof
 from sdpdr.solving.proofs import AT_LEAST, OF_SOLVER
 
 if TYPE_CHECKING:
@@ -36,7 +40,9 @@ if TYPE_CHECKING:
 
 # Options for problems with exponential or power cones, and those that may be ignored there, because
 # all proofs there account for rounding.
-_OPTIONS = ("tol", "time_limit", "gap_scale", "proof")
+_OPTIONS = ("solver", "tol", "time_limit", "gap_scale", "proof")
+# Options of solvers that are named.
+_OF_SOLVERS = ("max_iter", "isolate")
 _IDLE = ("progress", "rigorous", "verbose")
 _NOTHING = "nothing was proved within the budget"
 _STATUSES = {INFEASIBLE: Status.INFEASIBLE, UNBOUNDED: Status.UNBOUNDED}
@@ -144,6 +150,9 @@ def solve_over_cones(
     time_limit: float | None = None,
     gap_scale: float = 0.0,
     proof: str = BUDGET,
+    solver: str | Solver = AUTO,
+    max_iter: int | None = None,
+    isolate: bool | None = None,
 ) -> Solution:
     """Solve a program over a product of cones and grade the answer.
 
@@ -160,6 +169,10 @@ def solve_over_cones(
         A size of objective below which the gap is absolute.
     proof : {"budget", "full"}, default "budget"
         As for `sdpdr.solve`.
+    solver : str or Solver, default "auto"
+        One of cvxpy's that knows the cones of the program. With "auto", Clarabel, without cvxpy.
+    max_iter, isolate : optional
+        As for `sdpdr.solve`, for a solver that is named.
 
     Returns
     -------
@@ -181,14 +194,18 @@ def solve_over_cones(
     watch = Deadline()
     seconds = inf if time_limit is None else time_limit / 2.0
     kernel = ConeProof(program, maximize, gap_scale)
-    begin = process_time()
-    answer = ask_clarabel(kernel.own, seconds)
-    usual = max(AT_LEAST, OF_SOLVER * (process_time() - begin))
+    if solver == AUTO:
+        asked = _asked_clarabel(kernel.own, seconds)
+    else:
+        limit = None if time_limit is None else seconds
+        options = {"tol": tol, "time_limit": limit, "max_iter": max_iter}
+        asked = _asked_of_cvxpy(kernel.own, configure(solver, options), isolate)
+    answer = asked.answer
+    usual = max(AT_LEAST, OF_SOLVER * asked.seconds)
     kernel.prove(
         answer, ask_clarabel, tol=tol, seconds=seconds if proof == FULL else min(seconds, usual)
     )
     x, z = kernel.units.given_point(answer.x), kernel.units.given_multipliers(answer.z)
-    verdict = Verdict.SOLVED if answer.is_solved else Verdict.INACCURATE
     claimed = Solution(
         status=Status.INACCURATE,
         value=np.nan,
@@ -196,18 +213,59 @@ def solve_over_cones(
         argument="",
         values={},
         duals={},
-        claimed=Claim(verdict.value, verdict=verdict.value),
+        claimed=asked.claim,
         timings={"solve and certify": watch.spent},
-        solver="clarabel",
+        solver=asked.solver.name,
         form="cvxpy",
         tol=tol,
-        versions=versions(find("clarabel")()),
+        versions=versions(asked.solver),
         maximize=maximize,
         gap_scale=gap_scale,
     )
     found = kernel.graded(claimed, x, z)
     is_empty = found.status in _STATUSES.values() or not found.values
     return replace(found, value=np.nan, values={}) if is_empty else found
+
+
+class _Asked(NamedTuple):
+    """What a solver says, and after how many CPU seconds."""
+
+    solver: Solver
+    answer: Answer
+    claim: Claim
+    seconds: float
+
+
+def _asked_clarabel(program: FlatProgram, seconds: float) -> _Asked:
+    begin = process_time()
+    answer = ask_clarabel(program, seconds)
+    verdict = Verdict.SOLVED if answer.is_solved else Verdict.INACCURATE
+    claim = Claim(verdict.value, verdict=verdict.value)
+    return _Asked(find("clarabel")(), answer, claim, process_time() - begin)
+
+
+def _asked_of_cvxpy(program: FlatProgram, solver: Solver, isolate: bool | None) -> _Asked:
+    """What a solver of cvxpy's says.
+
+    Raises
+    ------
+    NotAcceptedError
+        If it does not know the cones.
+    SolverNotAvailableError
+    """
+    from sdpdr.solvers.flat_cvxpy import read_outcome, render_flat, unknown_cones
+
+    solver.require()
+    if not isinstance(solver, CvxpySolver) or unknown_cones(program, solver):
+        raise NotAcceptedError(
+            f"solver {solver.name!r} does not know exponential or power cones, which the problem "
+            "has; 'clarabel', 'scs' and 'mosek' do."
+        )
+    rendered = render_flat(program)
+    outcome = run_solver(solver, partial(solver.run_rendered, rendered), isolate)
+    # Its value is in the kernel's units.
+    claim = replace(outcome.claim, value=None, verdict=outcome.verdict.value)
+    return _Asked(solver, read_outcome(program, outcome), claim, outcome.cpu or 0.0)
 
 
 def options_over_cones(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,14 +275,17 @@ def options_over_cones(options: Mapping[str, Any]) -> dict[str, Any]:
     ------
     DataError
     """
-    without_effect = [name for name in options if name not in {*_OPTIONS, *_IDLE}]
+    named = options.get("solver", AUTO) != AUTO
+    known = (*_OPTIONS, *(_OF_SOLVERS if named else ()))
+    without_effect = [name for name in options if name not in {*known, *_IDLE}]
     if without_effect:
         raise DataError(
             f"{', '.join(without_effect)} has no effect on problems with exponential or power "
-            f"cones, which Clarabel solves; the options there are {', '.join(_OPTIONS)}."
+            f"cones; the options there are {', '.join(_OPTIONS)}, and {' and '.join(_OF_SOLVERS)} "
+            "of a solver that is named."
         )
     require_known_proof(options.get("proof", BUDGET))
-    return {name: options[name] for name in _OPTIONS if name in options}
+    return {name: options[name] for name in known if name in options}
 
 
 def solve_problem(problem: cp.Problem, options: Mapping[str, Any]) -> Solution:

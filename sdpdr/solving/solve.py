@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 
-# How problems with exponential or power cones are solved, whether or not that is requested.
-_OVER_CONES = {"solver": "clarabel", "form": "cvxpy"}
+# The form of problems with exponential or power cones, whether or not that is requested.
+_OVER_CONES = {"form": "cvxpy"}
 
 
 @checks_keywords
@@ -57,9 +58,9 @@ def solve(
     model : Model, SDP, Block or cvxpy.Problem
         A problem of cvxpy is read by `sdpdr.from_cvxpy`, and not changed; to store the answer in
         it, call ``sdpdr.from_cvxpy(problem).give_back(solution)``. A problem or a model with
-        exponential or power cones is solved by Clarabel, with ``tol``, ``time_limit`` and
-        ``gap_scale``, and proved over these cones; ``problem.solve(solver=sdpdr.CVXPY())`` stores
-        the answer.
+        exponential or power cones is solved by Clarabel, or by another solver of cvxpy's that is
+        named and knows these cones, and proved over them, with ``tol``, ``time_limit``,
+        ``gap_scale`` and ``proof``; ``problem.solve(solver=sdpdr.CVXPY())`` stores the answer.
     solver : str or Solver, default "auto"
         A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", candidates run
         in turn until an answer is proved to ``tol``: one that fails or uses up its share of the

@@ -32,7 +32,7 @@ from sdpdr import (
     sum_log,
     symmetric,
 )
-from sdpdr.errors import DataError, ModelError, ShapeError
+from sdpdr.errors import DataError, ModelError, NotAcceptedError, ShapeError
 
 FORM = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
 LARGE = 4.0 * np.eye(3)
@@ -345,10 +345,31 @@ SMOOTH_GOALS = {
 
 
 @pytest.mark.parametrize("name", SMOOTH_GOALS)
-def test_what_is_proved_over_other_cones_is_rigorous(name):
-    solution = sdpdr.solve(SMOOTH_GOALS[name](), "clarabel", rigorous=True)
+@pytest.mark.parametrize("solver", ["auto", "clarabel", "scs"])
+def test_what_is_proved_over_other_cones_is_rigorous(name, solver):
+    solution = sdpdr.solve(SMOOTH_GOALS[name](), solver, rigorous=True)
+    assert solution.status is sdpdr.Status.SOLVED
+    assert solution.solver == ("clarabel" if solver == "auto" else solver)
     low, high = solution.enclosure
     optimum = {"log det": np.log(6.0), "sum log": 2.0 * np.log(3.0)}[name]
     assert low <= optimum <= high <= low + 1e-5
-    with pytest.raises(DataError, match="solver, seed has no effect"):
+    with pytest.raises(DataError, match="seed has no effect"):
         sdpdr.solve(SMOOTH_GOALS[name](), "scs", seed=1)
+
+
+@pytest.mark.parametrize("solver", ["cvxopt", "lowrank"])
+def test_a_solver_that_does_not_know_the_cones_is_refused(solver):
+    pytest.importorskip("cvxopt")
+    with pytest.raises(NotAcceptedError, match="'clarabel', 'scs' and 'mosek' do"):
+        sdpdr.solve(SMOOTH_GOALS["log det"](), solver)
+
+
+def test_power_and_second_order_cones_go_to_solvers_of_cvxpy_as_well():
+    x, y = cp.Variable(2, name="x"), cp.Variable(name="y")
+    hypo = cp.PowCone3D(x[0], x[1], y, 0.3)
+    problem = cp.Problem(cp.Maximize(y), [hypo, cp.norm(x) <= 1.0])
+    for solver in ("auto", "clarabel", "scs"):
+        solution = sdpdr.solve(problem, solver)
+        assert solution.status is sdpdr.Status.SOLVED
+        # Lagrange: x^2 = (.3, .7).
+        assert solution.value == pytest.approx(0.3**0.15 * 0.7**0.35, rel=2e-6)
