@@ -51,8 +51,8 @@ from sdpdr.base.arrays import Array, largest
 from sdpdr.base.deadline import Effort
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.inverses import Gram
-from sdpdr.certify.near import UP, Near, evaluated, jacobian, terms_of
-from sdpdr.certify.rounding import TINY, longest_row
+from sdpdr.certify.near import UP, Near, jacobian, left_over, terms_of
+from sdpdr.certify.rounding import TINY
 from sdpdr.certify.shrink import Candidate
 from sdpdr.certify.slack import Layout
 from sdpdr.linalg import LinearMap
@@ -141,16 +141,9 @@ class _System:
 
     # -- numbers --------------------------------------------------------------------------------
 
-    def _values(self) -> tuple[Array, Array]:
-        """Left sides of the equations, and bounds on their rounding."""
-        lhs, error = evaluated(self.groups, self.points)
-        rounding = float(gamma(longest_row(self.B) + 8))
-        size = np.abs(lhs) + abs(self.B) @ np.abs(self.z)
-        return lhs + self.B @ self.z, error + rounding * size
-
     def _missed(self) -> tuple[Array, Array]:
         """Residuals of all equations, those of faces last, and bounds on their rounding errors."""
-        lhs, error = self._values()
+        missed, around = left_over(self.groups, self.points, self.b, self.B, self.z)
         ends = []
         for name, null in self.nulls.items():
             for k in range(null.shape[1]):
@@ -159,9 +152,8 @@ class _System:
                 ends += [dot_enclosure(null.data[part], column) for column in seen.T]
         low, high = np.array(ends).reshape(-1, 2).T
         middle = (low + high) / 2.0
-        rounding = error + float(gamma(8)) * (np.abs(self.b) + np.abs(lhs))
-        around = np.concatenate([rounding, np.maximum(high - middle, middle - low)])
-        return np.concatenate([self.b - lhs, -middle]), UP * around + TINY
+        around = np.concatenate([around, np.maximum(high - middle, middle - low)])
+        return np.concatenate([missed, -middle]), UP * around + TINY
 
     def _stacked(
         self, make: Callable[[LinearMap, Near], sp.csr_array], per_point: bool = False

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, largest
-from sdpdr.certify.rounding import TINY, longest_row
+from sdpdr.certify.rounding import TINY, longest_row, residual
 from sdpdr.linalg import (
     BilinearForms,
     Combined,
@@ -35,7 +35,7 @@ from sdpdr.linalg import (
 )
 from sdpdr.linalg.magnitudes import OPERATIONS, of_sizes
 from sdpdr.linalg.maps.combine import by_rows
-from sdpdr.linalg.rounding import gamma, near_powers
+from sdpdr.linalg.rounding import UNIT, gamma, near_powers
 from sdpdr.linalg.svec import slopes
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
@@ -131,18 +131,37 @@ def error_of(linear_map: LinearMap, near: Near) -> Array:
     return UP * by_rows(linear_map, leaf) * (1.0 + rounding) + TINY
 
 
-def evaluated(groups: Sequence[Rows], points: Mapping[str, Near]) -> tuple[Array, Array]:
-    """What matrices contribute to rows, group below group, and by how much that may be off."""
+def left_over(
+    groups: Sequence[Rows],
+    points: Mapping[str, Near],
+    b: Array,
+    B: sp.csr_array,
+    z: Array,
+    moves: Array | float = 0.0,
+) -> tuple[Array, Array]:
+    """What rows, group below group, leave of their right sides: a value and its radius.
+
+    Parameters
+    ----------
+    groups : sequence of Rows
+    points : mapping from name to Near
+        The matrices.
+    b, B : array of shape (m,), sparse array of shape (m, q)
+        Right sides of all rows, and what they do to the scalars.
+    z, moves : arrays of shape (q,)
+        Scalars, and radii within which the exact ones are.
+    """
     total = [np.zeros(rows.m) for rows in groups]
     error = [np.zeros(rows.m) for rows in groups]
     for k, rows in enumerate(groups):
         for name, linear_map in rows.lhs.items():
             if isinstance(linear_map, LinearMap):
                 total[k] = total[k] + linear_map.apply_factor(points[name].factor)
-                error[k] += error_of(linear_map, points[name])
-                error[k] += 2.0 * float(gamma(len(rows.lhs))) * np.abs(total[k])
-    none = [np.zeros(0)]
-    return np.concatenate(none + total), np.concatenate(none + error)
+                error[k] += error_of(linear_map, points[name]) + UNIT * np.abs(total[k])
+    rest, around = residual(b, B, z, moves)
+    left = rest - np.concatenate([np.zeros(0), *total])
+    radius = np.concatenate([np.zeros(0), *error]) + around + UNIT * np.abs(left)
+    return left, UP * radius
 
 
 def objective_above(sdp: SDP, name: str, near: Near) -> float:
@@ -152,13 +171,13 @@ def objective_above(sdp: SDP, name: str, near: Near) -> float:
         return 0.0
     value = float(linear_map.apply_factor(near.factor)[0])
     error = float(error_of(linear_map, Near(near.factor, near.units))[0])
-    if near.far:
-        slope = near.units[:, None] * np.asarray(sdp.cost(name) @ near.factor)
-        rounding = float(gamma(terms_of(linear_map, near.factor.shape[1]) + linear_map.n))
-        blur = float(size_of(linear_map, norms_of(near.factor) + near.units)[0])
-        square = float(size_of(linear_map, near.units)[0])
-        linear = float(np.linalg.norm(slope)) + rounding * blur
-        error += 1.01 * near.far * (2.0 * linear + near.far * square)
+    # By the slope, in which terms cancel.
+    slope = near.units[:, None] * np.asarray(sdp.cost(name) @ near.factor)
+    rounding = float(gamma(terms_of(linear_map, near.factor.shape[1]) + linear_map.n))
+    blur = float(size_of(linear_map, norms_of(near.factor) + near.units)[0])
+    square = float(size_of(linear_map, near.units)[0])
+    linear = float(np.linalg.norm(slope)) + rounding * blur
+    error += 1.01 * near.far * (2.0 * linear + near.far * square)
     return float(np.nextafter(value + UP * error, np.inf))
 
 

@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.near import UP, Near, error_of, evaluated, objective_above
-from sdpdr.certify.rounding import TINY, longest_row
-from sdpdr.certify.slack import Layout
-from sdpdr.linalg import LinearMap
+from sdpdr.certify.near import UP, Near, left_over, objective_above
+from sdpdr.certify.rounding import TINY, inner
+from sdpdr.certify.slack import Layout, Scalars
 from sdpdr.linalg.rounding import UNIT, gamma
-from sdpdr.linalg.svec import smat, svec_size
+from sdpdr.linalg.svec import smat
 from sdpdr.linalg.verified import is_verified_positive
-from sdpdr.program.rows import Lmi
+from sdpdr.program.rows import Lmi, Rows
 
 # Slack that a row needs after the division, in radii from before it: twice, since the radius
 # changes a little. Rounding of a division may ask for another one; at most so many.
@@ -64,12 +63,9 @@ class Candidate:
         takes[self.up], takes[self.down] = True, True
         # The last place stands for none, and for the scalar of an inequality, which has no cost.
         self.z, self.moves = np.where(takes[:-1], 0.0, z), np.where(takes[:-1], 0.0, moves)
-        lhs, error = evaluated(layout.groups, points)
-        size, rounding = abs(layout.B), float(gamma(longest_row(layout.B) + 8))
-        lhs = lhs + layout.B @ self.z
-        scale = np.abs(lhs) + np.abs(layout.b) + size @ np.abs(self.z)
-        self.left = layout.b - lhs
-        self.radius = UP * (error + size @ self.moves + rounding * (scale + error)) + TINY
+        self.left, self.radius = left_over(
+            layout.groups, points, layout.b, layout.B, self.z, self.moves
+        )
         holds = (self.up >= 0) | (self.left <= -self.radius)
         holds &= (self.down >= 0) | (self.left >= self.radius)
         self.short = ~holds & ~solved
@@ -80,19 +76,11 @@ class Candidate:
 
     def _is_inside(self, lmi: Lmi) -> bool:
         """Whether a matrix inequality holds within the whole radius."""
-        value, error = lmi.constant.copy(), np.zeros(svec_size(lmi.order))
-        z, moves = self.layout.split(self.z), self.layout.split(self.moves)
-        for name, linear_map in lmi.lhs.items():
-            if isinstance(linear_map, LinearMap):
-                part = linear_map.apply_factor(self.points[name].factor)
-                error += error_of(linear_map, self.points[name])
-            else:
-                part, size = linear_map.apply(z[name]), abs(linear_map.matrix())
-                error += size @ moves[name]
-                error += float(gamma(longest_row(size))) * (size @ np.abs(z[name]))
-            value += part
-            error += 2.0 * UNIT * np.abs(value)
-        return is_verified_positive(smat(value), smat(UP * error + 8.0 * UNIT * np.abs(value)))
+        negative = Rows(lmi.label, "<=", lmi.lhs, -lmi.constant)
+        B = Scalars.of(self.layout.sdp, [negative]).B
+        left, radius = left_over([negative], self.points, negative.rhs, B, self.z, self.moves)
+        # Entries are divided by the root of two.
+        return is_verified_positive(smat(-left), smat(radius + 8.0 * UNIT * np.abs(left)))
 
     def scalars(self) -> tuple[Array, Array]:
         """All scalars, and how far from each the exact one may be.
@@ -113,18 +101,20 @@ class Candidate:
     def value(self) -> float:
         """An upper bound on the objective of the minimisation at the exact point."""
         found, (z, moves) = self.layout, self.scalars()
-        cost, bent = found.cost, found.curvature
-        parts = [
-            found.sdp.constant,
-            float(cost @ z + 0.5 * (bent @ np.square(z))),
-            UP * float(np.abs(cost + bent * z) @ moves + 0.5 * (bent @ np.square(moves))),
-            *(objective_above(found.sdp, name, near) for name, near in self.points.items()),
-        ]
-        size = float((np.abs(cost) + bent * (np.abs(z) + moves)) @ (np.abs(z) + moves))
-        if not (any(parts) or found.sdp.objective or np.any(bent)):
-            return 0.0  # There is no objective.
-        rounding = float(gamma(z.size + len(parts) + 8)) * (size + sum(map(abs, parts)))
-        return float(np.nextafter(sum(parts) + UP * rounding, np.inf))
+        none, half, squares = np.zeros(z.size), 0.5 * found.curvature, z * z
+        # What moves cost goes by the slope, in which terms cancel.
+        slope = found.cost + found.curvature * z
+        blur = 2.0 * UNIT * (np.abs(found.cost) + found.curvature * np.abs(z))
+        rounding = UNIT * squares + TINY * (z != 0.0)
+        scalars = inner(
+            np.concatenate([found.cost, half, slope, half]),
+            np.concatenate([z, squares, none, none]),
+            np.concatenate([none, rounding, moves, UP * moves**2]),
+            np.concatenate([none, none, blur, none]),
+        )[1]
+        matrices = (objective_above(found.sdp, name, near) for name, near in self.points.items())
+        parts = np.array([found.sdp.constant, scalars, *matrices])
+        return inner(parts, np.ones(parts.size))[1]
 
     def excess(self) -> float | None:
         """The divisor with which violated rows hold; None if there is none."""
