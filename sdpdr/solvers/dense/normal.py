@@ -21,7 +21,7 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, row_of_each
+from sdpdr.base.arrays import Array, Index, chosen_rows, light, row_of_each, scaled, transposed
 from sdpdr.linalg.congruent import BlockColumns
 from sdpdr.solvers.dense.scaling import Cones, OrderGroup, Scaling
 
@@ -60,7 +60,7 @@ class Data:
         """M, with all entries of the matrices (`Cones.entries`)."""
         found = sp.csr_array(self.cones.entries @ self.M)
         is_filled = found.nnz > _FILLED * found.shape[0] * found.shape[1]
-        return found.toarray() if is_filled else found
+        return found.toarray() if is_filled else light(found)
 
     @cached_property
     def adjoint(self) -> Array | sp.csr_array:
@@ -99,14 +99,22 @@ class Normal:
         self._half_lines(sp.csr_array(cones.entries[: cones.half_lines] @ data.M))
 
     def _half_lines(self, part: sp.csr_array) -> None:
-        """Limits on one unknown, which are diagonal, and the other half-lines."""
-        count = np.diff(part.indptr)
-        self._single, self._more = np.flatnonzero(count == 1), np.flatnonzero(count > 1)
-        entries = part.indptr[self._single]
-        self._at, self._squares = part.indices[entries], part.data[entries] ** 2
-        self._rows = sp.csr_array(part[self._more].T)
-        filled = self._rows.nnz / max(1, self._rows.shape[0] * self._rows.shape[1])
-        self._dense = self._rows.toarray() if filled > _FILLED else None
+        """Limits on few unknowns, whose products are stored, and the other half-lines."""
+        p, count = part.shape[1], np.diff(part.indptr)
+        is_short = count**2 <= p
+        self._short, self._more = np.flatnonzero(is_short), np.flatnonzero(~is_short)
+        short = chosen_rows(part, self._short)
+        # Each entry meets all those of its line.
+        line, count = row_of_each(short), count[self._short]
+        one = np.repeat(np.arange(short.nnz), count[line])
+        first = np.repeat(np.cumsum(count[line]) - count[line], count[line])
+        other = short.indptr[line[one]] + np.arange(one.size) - first
+        self._line, self._products_of_lines = line[one], short.data[one] * short.data[other]
+        self._into = short.indices[one] * np.intp(p) + short.indices[other]
+        self._rows = transposed(chosen_rows(part, self._more))
+        size = self._rows.shape[0] * self._rows.shape[1]
+        is_filled = self._rows.nnz > _FILLED * size or p * size <= _PRODUCT_CALLS
+        self._dense = self._rows.toarray() if is_filled else None
 
     def matrix(self, scaling: Scaling | None) -> Array:
         """Q + M^T W M; without a scaling, with the identity in place of W."""
@@ -118,14 +126,15 @@ class Normal:
             add(found, root)
         ones = np.ones(data.cones.half_lines)
         weights = ones if scaling is None else 1.0 / scaling.weights**2
-        diagonal = np.bincount(self._at, weights[self._single] * self._squares, minlength=p)
-        found[np.arange(p), np.arange(p)] += data.curvature + diagonal
+        found[np.arange(p), np.arange(p)] += data.curvature
+        products = weights[self._short][self._line] * self._products_of_lines
+        found += np.bincount(self._into, products, p * p).reshape(p, p)
         if self._dense is not None:
-            scaled = self._dense * np.sqrt(weights[self._more])
-            found += scaled @ scaled.T
+            half = self._dense * np.sqrt(weights[self._more])
+            found += half @ half.T
         elif self._more.size:
-            scaled = self._rows * weights[self._more]
-            found += (scaled @ self._rows.T).toarray()
+            weighed = scaled(self._rows, columns=weights[self._more])
+            found += (weighed @ self._rows.T).toarray()
         return found
 
     def factored(self, scaling: Scaling | None) -> Factored:

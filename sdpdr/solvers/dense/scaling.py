@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, diagonal, placed
 from sdpdr.linalg.svec import full_from_svec, svec_size
 
 # One over the longest step.
@@ -101,14 +101,15 @@ class Cones:
     @cached_property
     def entries(self) -> sp.csr_array:
         """The map from a point with matrices as ``svec`` to all their entries; an isometry."""
-        parts = [slice(0, self.linear), *self._places(1)]
-        blocks = [sp.eye_array(self.half_lines)]
+        whole = sum(n * n for n in self.orders) + self.linear
+        blocks: list[tuple[int, int, sp.csr_array]] = [(0, 0, diagonal(np.ones(self.linear)))]
+        ones = enumerate(self._places(1), self.linear)
+        blocks += [(row, place.start, diagonal(np.ones(1))) for row, place in ones]
         for group in self.groups:
-            parts += group.places
-            blocks += [full_from_svec(group.order)] * len(group.places)
-        stored = sp.csc_array(sp.block_diag(blocks))
-        columns = np.concatenate([np.arange(part.start, part.stop) for part in parts])
-        return sp.csr_array(stored[:, np.argsort(columns)])
+            full, begin = full_from_svec(group.order), group.part.start
+            rows = range(begin, group.part.stop, full.shape[0])
+            blocks += [(row, p.start, full) for row, p in zip(rows, group.places, strict=True)]
+        return placed(blocks, (whole, self.size))
 
     def stacks(self, x: Array) -> list[Array]:
         """The matrices of a point by order from 2 on, shape (count, order, order); no copies."""
