@@ -17,7 +17,6 @@ from sdpdr.errors import (
 )
 from sdpdr.graphs.bases import reconstruction_basis
 from sdpdr.linalg import InnerProduct, Products, SquaredEdgeLengths, Trace
-from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows
 from sdpdr.reduce import Scale
 from sdpdr.reduce.landmark import Landmark
@@ -239,6 +238,3 @@ def test_disconnected_graphs_and_models_without_gram_or_graph_are_named():
         landmark(Gram(4) + Centered(4) + Variance(4), 2)
     with pytest.raises(NotAcceptedError, match="one Gram matrix"):
         landmark(SDP((), {}), 2)
-    raw = from_cvxpy(lambda v: [v["K"][0, 0] <= 1.0], name="raw")
-    with pytest.raises(NotAcceptedError, match="needs a standard form"):
-        landmark(methods.mvu(SMALL) + raw, 4)
