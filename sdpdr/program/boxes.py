@@ -7,14 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, Index, largest
-from sdpdr.program.backward import relative_slacks
+from sdpdr.base.arrays import Array, Index
 from sdpdr.program.point import Value
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP, remembered
-
-# A row that is missed by no more than this share of its size counts as satisfied.
-_ROW_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,84 +85,28 @@ def _is_shared(group: list[SlackColumn]) -> bool:
     return bool(np.any((up > 1) | (down > 1) | ((bent > 0) & (up + down > 1))))
 
 
-def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
-    """The nearest point that is exactly feasible, where a closed form gives one.
-
-    Slack takes the cheapest values that satisfy its rows. Where all that is left are upper
-    limits on one matrix, homogeneous otherwise, the matrix is shrunk until they hold. In any
-    other case the point is returned as it is, and its residuals show it. Rows are never missed by
-    more than before, and the value of a point at which all hold never gets worse.
+def fill_slack(sdp: SDP, values: Mapping[str, Value]) -> dict[str, Value]:
+    """The values with the cheapest slack that satisfies the rows, where all scalars are slack.
 
     Examples
     --------
     >>> from sdpdr import minimize, scalar
     >>> w = scalar("w", 2, nonnegative=True)
     >>> above = minimize(w.sum()) + (w >= [1.0, 2.0])
-    >>> repair(above.to_sdp(), {"w": np.array([0.5, 2.5])})["w"].tolist()
+    >>> fill_slack(above.to_sdp(), {"w": np.array([0.5, 2.5])})["w"].tolist()
     [1.0, 2.0]
     """
-    if not sdp.is_point(values):
-        return values
-    columns = slack_columns(sdp)
-    if columns is None:
-        return values
-    repaired = shrink(sdp, values, {c.label for c in columns})
-    if not columns:
-        return repaired
-    repaired = {**repaired, **fill_slack(sdp, repaired, columns)}
-    return repaired if _is_no_worse(sdp, repaired, values) else values
-
-
-def _is_no_worse(sdp: SDP, repaired: Mapping[str, Value], given: Mapping[str, Value]) -> bool:
-    """Whether rows and signs are missed by no more, and at no higher cost where none was missed.
-
-    Rounding counts as nothing missed.
-    """
-    before, after = _missed(sdp, given), _missed(sdp, repaired)
-    if before > _ROW_TOLERANCE or after > _ROW_TOLERANCE:
-        return after <= before
-    value = sdp.primal_value(given)
-    return bool(sdp.primal_value(repaired) <= value + _ROW_TOLERANCE * max(1.0, abs(value)))
-
-
-def _missed(sdp: SDP, values: Mapping[str, Value]) -> float:
-    """What rows, and signs of scalars, are missed by at most, relative to their sizes."""
-    missed = [-slack for slack in relative_slacks(sdp, values).values()]
-    for v in sdp.vector_variables:
-        z = values[v.name]
-        if v.nonnegative and z.size:
-            missed.append(-z / max(largest(z), np.finfo(float).tiny))
-    return max((float(np.max(part, initial=0.0)) for part in missed), default=0.0)
-
-
-def shrink(sdp: SDP, values: Mapping[str, Value], slacked: set[str]) -> Mapping[str, Value]:
-    """The point with its one matrix divided until all upper bounds without slack hold."""
-    if len(sdp.psd_variables) != 1 or sdp.lmis:
-        return values
-    name = sdp.psd_variables[0].name
-    excess = 1.0
-    for r in sdp.rows:
-        if r.label in slacked or (r.relation == "==" and not np.any(r.rhs)):
-            continue
-        if r.relation == "==" or np.any(r.rhs <= 0.0):
-            return values
-        lhs = r.rhs - sdp.slack(r, values)
-        excess = max(excess, float(np.max(lhs / r.rhs, initial=0.0)))
-    return {**values, name: values[name] / excess}
-
-
-def fill_slack(
-    sdp: SDP, values: Mapping[str, Value], columns: list[SlackColumn]
-) -> dict[str, Value]:
-    """The cheapest slack that satisfies the rows."""
-    filled: dict[str, Array] = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
-    alone = {**values, **{name: np.zeros_like(z) for name, z in filled.items()}}
+    columns, found = slack_columns(sdp) or [], dict(values)
+    found |= {c.variable: np.zeros(np.shape(values[c.variable])) for c in columns}
+    alone = dict(found)
     for rows in sdp.rows:
         group = [c for c in columns if c.label == rows.label]
         missing = sdp.slack(rows, alone) if group else np.zeros(rows.m)
         for column in group:
-            filled[column.variable][column.scalar] = _cheapest(rows, missing, column)
-    return dict(filled)
+            filled = np.array(found[column.variable])
+            filled[column.scalar] = _cheapest(rows, missing, column)
+            found[column.variable] = filled
+    return found
 
 
 def _cheapest(rows: Rows, missing: Array, column: SlackColumn) -> Array:

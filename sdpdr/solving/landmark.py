@@ -27,7 +27,6 @@ from sdpdr.graphs.shortest_paths import routing_weights
 from sdpdr.linalg import LinearMap, lengths_of
 from sdpdr.linalg.walks import dijkstra
 from sdpdr.model import Block, Model
-from sdpdr.program.boxes import repair
 from sdpdr.program.face import exposing_rows, visible_rows
 from sdpdr.program.point import Point
 from sdpdr.program.rows import Rows
@@ -92,13 +91,12 @@ class LandmarkSolver(Solver):
         if not history:
             claim = Claim("failed", message=_UNSOLVED)
             return Outcome(Point({}, duals), Verdict.FAILED, claim, clock.seconds)
-        values = repair(sdp, found.values)
         words = "all rows hold" if is_complete else "rounds ended before all rows held"
-        claim = Claim("landmark optimum", sdp.primal_value(values), len(history), f"{words}.")
+        claim = Claim("landmark optimum", sdp.primal_value(found.values), len(history), f"{words}.")
         verdict = Verdict.SOLVED if is_complete else Verdict.INACCURATE
         if not is_complete and deadline.is_over():
             verdict = Verdict.TIME_LIMIT
-        point = Point(values, duals or found.duals)
+        point = Point(found.values, duals or found.duals)
         return Outcome(point, verdict, claim, clock.seconds, tuple(history))
 
     def _rounds(

@@ -1,4 +1,4 @@
-"""Points that are repaired: shrunk to limits, with the cheapest slack."""
+"""Points with the cheapest slack, and how near others are to feasible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sdpdr.blocks import Slack
 from sdpdr.linalg import Products
 from sdpdr.program import Factor
 from sdpdr.program.backward import backward_error
-from sdpdr.program.boxes import repair
+from sdpdr.program.boxes import fill_slack
 
 
 def random_graph(seed, n, dimension=2):
@@ -19,43 +19,21 @@ def random_graph(seed, n, dimension=2):
     return graphs.knn(points, min(3, n - 1), connect="mst"), points - points.mean(axis=0)
 
 
-@pytest.mark.parametrize("dense", [False, True])
-def test_repair_shrinks_to_the_longest_edge(dense):
-    graph, points = random_graph(0, 10)
-    sdp = methods.mvu(graph).to_sdp()
-    stretched = points * [1.5, 1.0]
-    gram = stretched @ stretched.T if dense else Factor(stretched)
-    repaired = repair(sdp, {"K": gram})["K"]
-    lengths = np.sum(np.diff(stretched[graph.edges], axis=1)[:, 0] ** 2, axis=1)
-    excess = np.max(lengths / graph.sqdist)
-    assert excess > 1.0
-    got = repaired if dense else repaired.dense()
-    np.testing.assert_allclose(got, stretched @ stretched.T / excess, atol=1e-12)
-    slack = sdp.slack(sdp.rows[1], {"K": repaired})
-    assert np.min(slack) == pytest.approx(0.0, abs=1e-12)
-
-
-def test_repair_leaves_a_feasible_point_alone():
-    graph, points = random_graph(1, 10)
-    sdp = methods.mvu(graph).to_sdp()
-    np.testing.assert_array_equal(repair(sdp, {"K": Factor(points)})["K"].factor, points)
-
-
 @pytest.mark.parametrize("relative", [False, True])
 @pytest.mark.parametrize("penalty", ["square", "absolute"])
-def test_repair_fills_in_the_cheapest_slack(penalty, relative):
+def test_the_cheapest_slack_is_filled_in(penalty, relative):
     graph, points = random_graph(2, 10)
     model = methods.mvu(graph, Slack(3.0, penalty, relative))
     sdp = model.to_sdp()
     values = {"K": Factor(1.3 * points)} | {
         v.name: np.full(v.size, 9.0) for v in sdp.vector_variables
     }
-    repaired = repair(sdp, values)
-    np.testing.assert_allclose(sdp.slack(sdp.rows[1], repaired), 0.0, atol=1e-12)
+    filled = fill_slack(sdp, values)
+    np.testing.assert_allclose(sdp.slack(sdp.rows[1], filled), 0.0, atol=1e-12)
     for v in sdp.vector_variables:
-        assert not v.nonnegative or np.min(repaired[v.name]) >= 0.0
+        assert not v.nonnegative or np.min(filled[v.name]) >= 0.0
     # The model's own objective penalizes the change directly, without slack variables.
-    assert sdp.report(sdp.primal_value(repaired)) == pytest.approx(model.objective(values))
+    assert sdp.report(sdp.primal_value(filled)) == pytest.approx(model.objective(values))
 
 
 def test_unfolding_is_certified_without_the_dense_matrix_of_its_centring(monkeypatch):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sdpdr import log_det, maximize, scalar, solve
 from sdpdr.linalg import Diagonal, InnerProduct, VectorMap
-from sdpdr.program.boxes import repair
+from sdpdr.program.boxes import fill_slack
 from sdpdr.program.point import PsdVariable, VectorVariable
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
@@ -51,7 +51,7 @@ def random_program(rng, curved):
 @pytest.mark.nightly
 @settings(max_examples=60, derandomize=True)
 @given(seed=st.integers(0, 100_000), curved=st.booleans(), feasible=st.booleans())
-def test_repair_never_gives_a_worse_or_less_feasible_point(seed, curved, feasible):
+def test_slack_that_is_filled_in_makes_no_point_worse_or_less_feasible(seed, curved, feasible):
     rng = np.random.default_rng(seed)
     sdp, values = random_program(rng, curved)
     if feasible:
@@ -59,10 +59,10 @@ def test_repair_never_gives_a_worse_or_less_feasible_point(seed, curved, feasibl
             Rows(r.label, r.relation, r.lhs, sdp.evaluate(r.lhs, values, r.m)) for r in sdp.rows
         )
         sdp = SDP(sdp.variables, sdp.objective, rows)
-    repaired = repair(sdp, values)
-    assert missed(sdp, repaired) <= missed(sdp, values) + 1e-11
+    filled = fill_slack(sdp, values)
+    assert missed(sdp, filled) <= missed(sdp, values) + 1e-11
     if feasible:
-        assert sdp.primal_value(repaired) <= sdp.primal_value(values) + 1e-11
+        assert sdp.primal_value(filled) <= sdp.primal_value(values) + 1e-11
 
 
 @pytest.mark.nightly

@@ -17,7 +17,6 @@ from sdpdr.base.progress import enter_phase
 from sdpdr.certify.answer import Proved
 from sdpdr.certify.attained import made_psd
 from sdpdr.certify.proof_file import write_proof
-from sdpdr.program.boxes import repair
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.run import GIVEN, Status, Verdict
@@ -108,8 +107,7 @@ def _proved(prover: Prover, given: Point, settings: Settings) -> tuple[Proved, P
     Without ``repair`` a bound alone.
     """
     sdp = prover.sdp
-    values = repair(sdp, made_psd(sdp, given.values)) if given.values else {}
-    start = Point(values, complete_multipliers(sdp, given.duals))
+    start = Point(made_psd(sdp, given.values), complete_multipliers(sdp, given.duals))
     found = prover.of(start, value=settings.repair)
     # Solvers write what proves that there is no solution in the place of one.
     claims = {Verdict.UNBOUNDED: found.bound is None}

@@ -15,7 +15,7 @@ import numpy as np
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ModelError, NotAcceptedError
 from sdpdr.linalg import VectorMap, lengths_of
-from sdpdr.program.boxes import SlackColumn, repair, slack_columns
+from sdpdr.program.boxes import SlackColumn, fill_slack, slack_columns
 from sdpdr.program.face import complete_multipliers, exposing_rows
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.rows import Rows
@@ -123,8 +123,7 @@ def to_point(sdp: SDP, form: EdgeForm, factor: Array, weights: Array) -> Point:
     values: dict[str, Value] = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
     values[sdp.psd_variables[0].name] = Factor(factor)
     # The engine knows no slack: the cheapest is filled in.
-    found = repair(sdp, values) if len(values) > 1 else values
-    return Point(found, complete_multipliers(sdp, duals))
+    return Point(fill_slack(sdp, values), complete_multipliers(sdp, duals))
 
 
 def weights_of(form: EdgeForm, point: Point) -> Array | None:

@@ -10,7 +10,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.certify import certify
-from sdpdr.program.boxes import repair
+from sdpdr.program.boxes import fill_slack
 from sdpdr.program.point import Point, Value
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
@@ -47,11 +47,11 @@ class Unknowns:
         return cls(layout, vector, np.zeros(layout.problem.m))
 
     def point(self) -> Point:
-        """They in the names and units of the program, slack filled, limits kept."""
+        """They in the names and units of the program, slack filled."""
         problem = self.layout.problem
         factors, free = self.layout.split(self.vector)
         point = problem.to_point(tuple(factors), free, self.multipliers)
-        return Point(repair(problem.sdp, point.values), point.duals)
+        return Point(fill_slack(problem.sdp, point.values), point.duals)
 
 
 @dataclass(frozen=True, eq=False)
