@@ -175,3 +175,33 @@ def test_the_least_value_of_a_polynomial_is_proved_by_its_moments(seed):
     turns = [x.real for x in polynomial.deriv().roots() if abs(x.imag) < 1e-9]
     assert found.certified(1e-6)
     assert found.value == pytest.approx(min(polynomial(np.array(turns))), rel=1e-6)
+
+
+G = np.add.outer(np.arange(4.0), np.arange(4.0)) / 4.0 - np.eye(4)
+
+
+def rewritten():
+    """Problems of which the conic program is rewritten before it is read."""
+    X, x = cp.Variable((4, 4), PSD=True, name="X"), cp.Variable((2, 2), name="x")
+    Y, unit = cp.Variable((2, 2), symmetric=True, name="Y"), cp.trace(X) == 1
+    lift = cp.bmat([[Y, x], [x.T, np.eye(2)]]) >> 0
+    yield cp.trace(X) + 0 * cp.norm1(X) + 0 * cp.norm(X), [X[0, 1] >= 1]
+    yield cp.trace(Y), [lift, x[0, 0] == 1, cp.diag(x) == [1, -2]]
+    yield cp.norm(X - G, "fro") ** 2 + cp.sum_squares(X[0]) + 3 * X[0, 1], [unit]
+    yield cp.sum(cp.abs(X - G)), [unit]
+    yield cp.norm1(cp.diag(X) - 1) + cp.sum_squares(X[0] - 1) - X[0, 1], [unit]
+
+
+@pytest.mark.parametrize(("cost", "rows"), list(rewritten()))
+def test_points_and_multipliers_are_those_of_what_cvxpy_wrote(cost, rows):
+    program = sdpdr.from_cvxpy(cp.Problem(cp.Minimize(cost), rows))
+    reading = program._way.reading
+    assert reading.steps or reading.pieces.found[0].prescribed[0].size
+    found = sdpdr.solve(program, tol=1e-8)
+    given, x, z = reading.program, reading.primal(found.values), reading.dual(found.duals)
+    half = np.zeros(0)
+    if given.root is not None:
+        half = given.root @ x
+    assert given.dual_slack(z, half) == pytest.approx(0.0, abs=1e-3)
+    assert z @ (given.rhs - given.matrix @ x) == pytest.approx(0.0, abs=1e-3)
+    assert given.cost @ x + half @ half / 2.0 + given.constant == pytest.approx(found.value)

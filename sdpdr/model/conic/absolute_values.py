@@ -7,64 +7,21 @@ same by one row, which keeps the structure of v: that of an edge's length, for i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Index
 from sdpdr.model.conic.program import AUXILIARY, Columns, ConeRows, ConicProgram, widened
+from sdpdr.model.conic.step import Step, in_order, unit_columns
 from sdpdr.model.labels import Labels
 
 _LABEL = "absolute values"
 
 
-@dataclass(frozen=True, eq=False)
-class AbsoluteValues:
-    """A program in which penalties on absolute values are equations, and the way back.
-
-    Attributes
-    ----------
-    program : ConicProgram
-        Its last rows are the equations, and the signs of both excesses; its last columns are these.
-    given : ConicProgram
-    column : array of int
-        The bounds t of absolute values.
-    upper, lower : arrays of int
-        The rows with v and with -v.
-    scale : array
-        What t is multiplied by in these rows.
-    """
-
-    program: ConicProgram
-    given: ConicProgram
-    column: Index
-    upper: Index
-    lower: Index
-    scale: Array
-
-    def primal(self, x: Array) -> Array:
-        """Unknowns of the original program."""
-        count = self.column.size
-        full = np.zeros(self.given.cost.size)
-        full[np.setdiff1d(np.arange(full.size), self.column)] = x[: x.size - 2 * count]
-        over, under = x[-2 * count : -count], x[-count:]
-        full[self.column] = (over + under) / self.scale
-        return full
-
-    def dual(self, z: Array, squares: Array) -> tuple[Array, Array]:
-        """Multipliers of the original program, of its rows and of its squares."""
-        count = self.column.size
-        full = np.zeros(self.given.rhs.size)
-        gone = np.concatenate([self.upper, self.lower])
-        full[np.setdiff1d(np.arange(full.size), gone)] = z[: z.size - 3 * count]
-        y, total = z[-3 * count : -2 * count], self.given.cost[self.column] / self.scale
-        full[self.upper], full[self.lower] = (total + y) / 2.0, (total - y) / 2.0
-        return full, squares
-
-
-def absolute_values(program: ConicProgram) -> AbsoluteValues | None:
+def absolute_values(program: ConicProgram) -> Step | None:
     """The program with equations for penalized absolute values; None if there are none.
 
     Only values that depend on matrices are meant: solvers of linear programs do as well with rows.
@@ -147,37 +104,46 @@ def _touch_matrices(program: ConicProgram, rows: Index) -> NDArray[np.bool_]:
     return np.asarray(abs(program.matrix[rows]) @ of_matrices > 0.0)
 
 
-def _with_equations(
-    program: ConicProgram, column: Index, upper: Index, lower: Index
-) -> AbsoluteValues:
+def _with_equations(program: ConicProgram, column: Index, upper: Index, lower: Index) -> Step:
     """The program with an equation in place of two rows, and two unknowns in place of one."""
     (m, n), count = program.matrix.shape, column.size
-    rows = np.setdiff1d(np.arange(m), np.concatenate([upper, lower]))
-    smaller = program.keeping(rows, np.setdiff1d(np.arange(n), column))
+    pairs = np.concatenate([upper, lower])
+    kept, row = np.setdiff1d(np.arange(n), column), np.setdiff1d(np.arange(m), pairs)
+    step = Step.substituting(program, kept, row, defining=(pairs, np.tile(column, 2)))
+    smaller, eye = step.program, sp.eye_array(count, format="csr")
     scale = -np.asarray(program.matrix[upper, column]).ravel()
-    values = program.keeping(upper, np.setdiff1d(np.arange(n), column)).matrix
-    weight = program.cost[column] / scale
-    eye = sp.eye_array(count, format="csr")
-    blocks = [
-        [smaller.matrix, None, None],
-        [values, -eye, eye],
-        [None, -eye, None],
-        [None, None, -eye],
-    ]
-    matrix = sp.csr_array(sp.block_array(blocks, format="csr"))
-    matrix.sort_indices()
-    start, labels = rows.size, Labels(cone.label for cone in program.cones)
-    equations = ConeRows("zero", labels.unique(_LABEL), start + np.arange(count))
-    signs = ConeRows(
-        "nonnegative", f"{equations.label}.signs", start + count + np.arange(2 * count)
+    weight, start = program.cost[column] / scale, row.size
+    matrix = sp.block_array(
+        [
+            [smaller.matrix, None, None],
+            [program.matrix[upper][:, kept], -eye, eye],
+            [None, -eye, None],
+            [None, None, -eye],
+        ]
     )
+    label = Labels(cone.label for cone in program.cones).unique(_LABEL)
+    signs = start + count + np.arange(2 * count)
     changed = replace(
         smaller,
         cost=np.concatenate([smaller.cost, weight, weight]),
-        matrix=matrix,
+        matrix=in_order(matrix),
         rhs=np.concatenate([smaller.rhs, program.rhs[upper], np.zeros(2 * count)]),
-        cones=[*smaller.cones, equations, signs],
-        columns=[*smaller.columns, Columns(_LABEL, n - count + np.arange(2 * count))],
-        root=widened(smaller.root, 2 * count),
+        cones=[
+            *smaller.cones,
+            ConeRows("zero", label, start + np.arange(count)),
+            ConeRows("nonnegative", f"{label}.signs", signs),
+        ],
+        columns=[*smaller.columns, Columns(_LABEL, kept.size + np.arange(2 * count))],
+        root=None if smaller.root is None else widened(smaller.root, 2 * count),
     )
-    return AbsoluteValues(changed, program, column, upper, lower, scale)
+    # t is the sum of both excesses over its scale. The multiplier y of the equation is the
+    # difference of those of both rows, whose sum follows from the column of t.
+    sums = unit_columns(column, n) @ sp.diags_array(1.0 / scale)
+    differences = (unit_columns(upper, m) - unit_columns(lower, m)) / 2.0
+    nothing = sp.csr_array((m, 2 * count))
+    return replace(
+        step,
+        program=changed,
+        columns=in_order(sp.hstack([step.columns, sums, sums])),
+        rows=in_order(sp.hstack([step.rows, differences, nothing])),
+    )

@@ -9,44 +9,19 @@ equally among all of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Index
 from sdpdr.model.conic.program import AUXILIARY, ConicProgram
+from sdpdr.model.conic.step import Step
 
 # Number of such rows from which the search is worth its time.
 _FEWEST = 8
 
 
-@dataclass(frozen=True, eq=False)
-class MergedUnknowns:
-    """A program whose interchangeable unknowns are merged, and the way back.
-
-    Attributes
-    ----------
-    program : ConicProgram
-    column, row : arrays of int
-        For every unknown and every row of the original program, its position in the merged one.
-    """
-
-    program: ConicProgram
-    column: Index
-    row: Index
-
-    def primal(self, x: Array) -> Array:
-        """Unknowns of the original program."""
-        return x[self.column]
-
-    def dual(self, z: Array, squares: Array) -> tuple[Array, Array]:
-        """Multipliers of the original program, which has no squares."""
-        return (z / np.bincount(self.row, minlength=z.size))[self.row], squares
-
-
-def alike(program: ConicProgram) -> MergedUnknowns | None:
+def alike(program: ConicProgram) -> Step | None:
     """The program with interchangeable unknowns merged; None if there are none.
 
     Examples
@@ -63,7 +38,7 @@ def alike(program: ConicProgram) -> MergedUnknowns | None:
     ...     np.array([0.0, 1.0, 1.0]), 0.0, sp.csr_array(rows), np.zeros(9), cones, columns
     ... )
     >>> found = alike(given)
-    >>> found.column, found.program.cost, found.program.matrix.shape
+    >>> found.columns.indices, found.program.cost, found.program.matrix.shape
     (array([0, 1, 1]), array([0., 2.]), (5, 2))
     """
     if program.root is not None:
@@ -153,20 +128,13 @@ def _places(ends: Index, rows: Index) -> Index:
     return np.arange(np.sum(counts)) + np.repeat(ends[rows] - before, counts)
 
 
-def _merged(program: ConicProgram, column: Index, row: Index) -> MergedUnknowns:
+def _merged(program: ConicProgram, column: Index, row: Index) -> Step:
     """The merged program, from the representative of every unknown and row."""
     columns, column = np.unique(column, return_inverse=True)
     rows, row = np.unique(row, return_inverse=True)
-    n = columns.size
-    ones = (np.ones(column.size), column, np.arange(column.size + 1))
-    sums = sp.csr_array(ones, shape=(column.size, n))
-    kept = program.keeping(rows, np.arange(column.size))
-    matrix = sp.csr_array(kept.matrix @ sums)
-    matrix.sort_indices()
-    smaller = replace(
-        kept,
-        cost=np.bincount(column, program.cost, minlength=n).astype(float),
-        matrix=matrix,
-        columns=[replace(one, place=np.unique(column[one.place])) for one in program.columns],
+    T, joined = (
+        sp.csr_array((np.ones(one.size), one, np.arange(one.size + 1)), shape=(one.size, size))
+        for one, size in ((column, columns.size), (row, rows.size))
     )
-    return MergedUnknowns(smaller, column, row)
+    Z = sp.csr_array(joined / np.bincount(row))
+    return Step.substituting(program, columns, rows, columns=T, rows=Z)

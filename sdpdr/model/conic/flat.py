@@ -26,7 +26,8 @@ from sdpdr.model.conic.canonical import OTHER_CONES, Canonicalized, canonicalize
 from sdpdr.model.conic.interface import ConesOnly
 from sdpdr.model.conic.program import AUXILIARY, ConeRows, ConicProgram
 from sdpdr.model.conic.refusals import refuse_unreadable
-from sdpdr.model.conic.unused import Unused, unused
+from sdpdr.model.conic.step import Step, steps_of
+from sdpdr.model.conic.unused import unused
 from sdpdr.program.solution import Solution
 
 
@@ -53,9 +54,9 @@ class FlatProblem(Canonicalized):
 
     def reading(self) -> FlatReading:
         """The program to solve (see `read_flat`), which is this one if nothing is redundant."""
-        step = unused(self.conic)
-        flat = (self.program, self.rows) if step is None else _program(step.program)
-        return FlatReading(self.conic, *flat, step)
+        steps = steps_of(self.conic, [unused])
+        flat = _program(steps[-1].program) if steps else (self.program, self.rows)
+        return FlatReading(self.conic, *flat, steps)
 
     @cached_property
     def constraints(self) -> dict[str, Index]:
@@ -118,14 +119,14 @@ class FlatReading:
     program : FlatProgram
     rows : sparse array
         As in `FlatProblem`.
-    step : Unused or None
-        What was redundant.
+    steps : tuple of Step
+        Those from `conic` to the program.
     """
 
     conic: ConicProgram
     program: FlatProgram
     rows: sp.csr_array
-    step: Unused | None
+    steps: tuple[Step, ...]
 
     @property
     def n_rows(self) -> int:
@@ -135,7 +136,9 @@ class FlatReading:
     def primal(self, values: Mapping[str, Any]) -> Array:
         """Columns of cvxpy at the point ``"x"``."""
         x = np.asarray(values["x"])
-        return x if self.step is None else self.step.primal(x)
+        for step in reversed(self.steps):
+            x = step.primal(x)
+        return x
 
     def has_multipliers(self, duals: Mapping[str, Array]) -> bool:
         """Whether there are multipliers ``"z"``."""
@@ -144,11 +147,13 @@ class FlatReading:
     def dual(self, duals: Mapping[str, Array]) -> Array:
         """Multipliers of cvxpy's rows; two rows with one multiplier get one half each."""
         z = stacked_multipliers(self.rows, duals["z"])
-        return z if self.step is None else self.step.dual(z, np.zeros(0))[0]
+        for step in reversed(self.steps):
+            z = step.dual(z, np.zeros(0))
+        return z
 
     def whole(self, solution: Solution, rows: sp.csr_array) -> Solution:
         """A solution of this program as one of the `FlatProblem` with these ``rows``."""
-        if self.step is None:
+        if not self.steps:
             return solution
 
         def larger(known: Mapping[str, Any]) -> dict[str, Array]:
@@ -194,8 +199,8 @@ def read_flat(conic: ConicProgram) -> FlatReading:
     >>> reading.program.parts[0].kind, reading.primal({"x": np.ones(1)}).round(4)
     ('nonnegative', array([1.    , 2.7183]))
     """
-    step = unused(conic)
-    return FlatReading(conic, *_program(conic if step is None else step.program), step)
+    steps = steps_of(conic, [unused])
+    return FlatReading(conic, *_program(steps[-1].program if steps else conic), steps)
 
 
 # A cone, and two rows of cvxpy whose mean is each of its rows; mostly these two are the same row.

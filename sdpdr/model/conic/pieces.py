@@ -1,6 +1,7 @@
 """Columns of a program over cones as variables of the standard form.
 
-A matrix whose entries are different columns, up to scale and shift, becomes a matrix variable; a
+A matrix whose entries are different columns, up to scale and shift, becomes a matrix variable, also
+if fewer of its entries are constants, as those of ``cp.bmat([[np.eye(2), X], [X.T, Y]]) >> 0``. A
 column that a row bounds from below by zero becomes a nonnegative scalar. All others are free.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.svec import svec_pairs
+from sdpdr.linalg.svec import selection, svec_pairs
 from sdpdr.model.conic.program import SQUARES, ConeRows, ConicProgram, taken
 from sdpdr.model.conic.recognise import MatrixRows
 from sdpdr.model.labels import Labels
@@ -24,23 +26,27 @@ from sdpdr.program.point import PsdVariable, Value, Variable, VectorVariable, as
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A variable and the columns that it represents, ``x[place] = shift + scale * entries``.
+    """A variable and the columns that it represents, ``x[place] = shift + scale * values[inside]``.
 
     Attributes
     ----------
     variable : PsdVariable or VectorVariable
-    place : array of int
-        The columns; for a matrix in the order of ``svec``.
+    place, inside : arrays of int
+        The columns, and their positions in the variable; for a matrix in the order of ``svec``.
     shift, scale : array
     cone : ConeRows or None
         The cone whose rows only make the variable positive semidefinite.
+    prescribed : pair of arrays
+        Positions in a matrix that are constants, and these.
     """
 
     variable: Variable
     place: Index
+    inside: Index
     shift: Array
     scale: Array
     cone: ConeRows | None = None
+    prescribed: tuple[Index, Array] = (np.arange(0), np.zeros(0))
 
     def map(self, rows: sp.csr_array) -> LinearMap | VectorMap:
         """The rows, restricted to these columns and scaled by `units`, as a map of the variable."""
@@ -59,17 +65,33 @@ class Piece:
         """Factors of coefficients in these columns that give coefficients of the variable."""
         if not isinstance(self.variable, PsdVariable):
             return self.scale
-        i, j = svec_pairs(np.arange(self.place.size))
-        # Rows are symmetric matrices, in which every entry off the diagonal counts twice.
-        return np.where(i == j, self.scale, self.scale / 2.0)
+        return self.scale * halves(self.inside)
+
+    @property
+    def size(self) -> int:
+        """Number of values of the variable; for a matrix those of its upper triangle."""
+        return self.place.size + self.prescribed[0].size
 
     def columns(self, value: Value) -> Array:
         """Values of the columns at a value of the variable."""
         dense = as_dense(value)
         if isinstance(self.variable, PsdVariable):
-            i, j = svec_pairs(np.arange(self.place.size))
-            dense = dense[i, j]
+            dense = dense[svec_pairs(self.inside)]
         return np.asarray(self.shift + self.scale * dense)
+
+    def constants(self) -> tuple[LinearMap | VectorMap, Array]:
+        """The constants in a matrix, as a map of the matrix and its values."""
+        places, values = self.prescribed
+        return self.map(selection(places, self.size, halves(places))), values
+
+
+def halves(places: Index) -> Array:
+    """Factors of entries of a matrix, in the order of ``svec``: one half off the diagonal.
+
+    Rows are symmetric matrices, in which every entry off the diagonal counts twice.
+    """
+    i, j = svec_pairs(places)
+    return np.where(i == j, 1.0, 0.5)
 
 
 @dataclass(eq=False)
@@ -92,41 +114,61 @@ class Pieces:
 
     def __post_init__(self) -> None:
         self._free = ~self.program.are_called(self.program.arguments)
-        for cone, matrix, rhs in symmetric_rows(self.program, self._may_be_variables()):
+        matrices = list(symmetric_rows(self.program, self._may_be_variables()))
+        # Those without constants come first, whose columns may be in others, too.
+        for cone, matrix, rhs in sorted(matrices, key=lambda one: np.diff(one[1].indptr).min() < 1):
             self._claim_matrix(cone, matrix, rhs)
         self._claim_signs()
         self._free |= self.program.are_called(self.program.arguments)
         self._claim_rest()
         self._position = np.zeros(self._free.size, dtype=np.intp)
         self._units = np.zeros(self._free.size)
-        self._ends = np.cumsum([0, *(piece.place.size for piece in self.found)]).tolist()
+        self._ends = np.cumsum([0, *(piece.size for piece in self.found)]).tolist()
         for piece, start in zip(self.found, self._ends, strict=False):
-            self._position[piece.place] = start + np.arange(piece.place.size)
+            self._position[piece.place] = start + piece.inside
             self._units[piece.place] = piece.units
 
     def _may_be_variables(self) -> list[ConeRows]:
-        """The cones of matrices whose diagonal entries have one column each."""
+        """The cones of matrices whose diagonal entries have one column each, or are constants."""
         count = np.diff(self.program.matrix.indptr)
         matrices = (cone for cone in self.program.cones if cone.kind == "psd")
-        return [one for one in matrices if np.all(count[one.rows[:: one.order + 1]] == 1)]
+        return [one for one in matrices if np.all(count[one.rows[:: one.order + 1]] <= 1)]
+
+    @cached_property
+    def _uses(self) -> Index:
+        """The number of matrices that each column is in."""
+        inside = [
+            np.unique(taken(self.program.matrix, cone.rows).indices)
+            for cone in self.program.cones
+            if cone.kind == "psd"
+        ]
+        return np.bincount(np.concatenate(inside), minlength=self._free.size)
 
     def _claim_matrix(self, cone: ConeRows, matrix: sp.csr_array, rhs: Array) -> None:
-        """Make a matrix variable if all entries are different free columns."""
-        place = matrix.indices
-        if np.any(np.diff(matrix.indptr) != 1) or not self._free[place].all():
+        """Make a matrix variable if all entries are different free columns, or some constants."""
+        place, counts = matrix.indices, np.diff(matrix.indptr)
+        constant, inside = np.flatnonzero(counts == 0), np.flatnonzero(counts == 1)
+        if inside.size < counts.size - constant.size or not self._free[place].all():
             return
         if np.unique(place).size != place.size:
             return
-        variable = PsdVariable(self._name(cone.label, place), cone.order)
+        # Where constants are as many, the matrix has fewer unknowns as an inequality; and a column
+        # in several matrices may be in one without constants.
+        is_one_half = 2.0 * np.sum(1.0 / halves(constant)) >= cone.order**2
+        if constant.size and (is_one_half or np.any(self._uses[place] > 1)):
+            return
+        # A matrix with constants is more than a variable of the problem.
+        name = cone.label if constant.size else self._name_of(place) or cone.label
+        variable = PsdVariable(self._names.take(name), cone.order)
         self._free[place] = False
-        self.found.append(Piece(variable, place, rhs / matrix.data, -1.0 / matrix.data, cone))
+        shift, scale = rhs[inside] / matrix.data, -1.0 / matrix.data
+        known = constant, rhs[constant]
+        self.found.append(Piece(variable, place, inside, shift, scale, cone, known))
 
-    def _name(self, label: str, place: Index) -> str:
-        """A new name: that of the columns if no others have it, else that of the cone."""
-        for columns in self.program.columns:
-            if np.array_equal(np.sort(columns.place), np.sort(place)):
-                label = columns.name
-        return self._names.take(label)
+    def _name_of(self, place: Index) -> str:
+        """The name of columns that no others have; empty if there is none."""
+        named = (one for one in self.program.columns if one.place.size == place.size)
+        return next((one.name for one in named if np.all(np.isin(one.place, place))), "")
 
     def _claim_signs(self) -> None:
         """Find columns that a row bounds from below by zero, and the first such row of each."""
@@ -155,7 +197,7 @@ class Pieces:
                 name = self._names.take(columns.name if whole else f"{columns.name}{suffix}")
                 variable = VectorVariable(name, place.size, nonnegative=bool(suffix))
                 ones = np.ones(place.size)
-                self.found.append(Piece(variable, place, 0.0 * ones, ones))
+                self.found.append(Piece(variable, place, np.arange(place.size), 0.0 * ones, ones))
 
     def shift(self) -> Array:
         """Values of all columns if all variables are zero."""

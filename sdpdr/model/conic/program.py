@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -140,33 +140,10 @@ class ConicProgram:
             found[columns.place] = columns.name == name
         return found
 
-    def keeping(self, rows: Index, columns: Index, **changes: Any) -> ConicProgram:
-        """The program with some of its rows and columns only, in order, and with further changes.
-
-        Costs and squares lose the other columns, unless the changes say what becomes of them.
-        """
-        m, n = self.matrix.shape
-        matrix = sp.csr_array(self.matrix[rows][:, columns])
-        matrix.sort_indices()
-        parts = [replace(cone, rows=renumbered(cone.rows, rows, m)) for cone in self.cones]
-        known = {
-            "cost": self.cost[columns],
-            "matrix": matrix,
-            "rhs": self.rhs[rows],
-            "cones": [cone for cone in parts if cone.rows.size],
-            "columns": [
-                replace(one, place=renumbered(one.place, columns, n)) for one in self.columns
-            ],
-            "root": None if self.root is None else sp.csr_array(self.root[:, columns]),
-        }
-        return replace(self, **{**known, **changes})
-
-
-def renumbered(places: Index, kept: Index, size: int) -> Index:
-    """The new numbers of those positions that are kept."""
-    number = np.full(size, -1)
-    number[kept] = np.arange(kept.size)
-    return number[places][number[places] >= 0]
+    def dual_slack(self, z: Array, squares: Array) -> Array:
+        """The slack c + A^T z + R^T y of multipliers z of rows and y of squares."""
+        found = self.cost + self.matrix.T @ z
+        return np.asarray(found if self.root is None else found + self.root.T @ squares)
 
 
 def taken(matrix: sp.csr_array, rows: Index) -> sp.csr_array:
@@ -179,11 +156,9 @@ def taken(matrix: sp.csr_array, rows: Index) -> sp.csr_array:
     return rows_as_they_are(*entries, (rows.size, matrix.shape[1]))
 
 
-def widened(root: sp.csr_array | None, more: int) -> sp.csr_array | None:
-    """The squares, with further columns that are in none of them."""
-    if root is None:
-        return None
-    return sp.csr_array(sp.hstack([root, sp.csr_array((root.shape[0], more))], format="csr"))
+def widened(matrix: sp.csr_array, more: int) -> sp.csr_array:
+    """A matrix with further columns, which are zero."""
+    return sp.csr_array(sp.hstack([matrix, sp.csr_array((matrix.shape[0], more))], format="csr"))
 
 
 def with_numbers(program: ConicProgram) -> ConicProgram:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,13 +16,13 @@ from sdpdr.linalg.svec import SQRT2, order_of, svec_pairs
 from sdpdr.model.conic.absolute_values import absolute_values
 from sdpdr.model.conic.alike import alike
 from sdpdr.model.conic.blocks import with_blocks
-from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
-from sdpdr.model.conic.constants import with_constants
+from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged, merging_weights
 from sdpdr.model.conic.defined import defined
 from sdpdr.model.conic.labels import joint_label, stem
-from sdpdr.model.conic.pieces import Pieces
+from sdpdr.model.conic.pieces import Pieces, halves
 from sdpdr.model.conic.program import SQUARES, ConeRows, ConicProgram, Kind, taken
 from sdpdr.model.conic.squared_norms import squared_norms
+from sdpdr.model.conic.step import Step, steps_of
 from sdpdr.model.conic.unused import unused
 from sdpdr.model.labels import Labels
 from sdpdr.program.point import Value, VectorVariable
@@ -35,18 +35,8 @@ Multipliers: TypeAlias = Callable[[Mapping[str, Array]], Array]
 _RELATIONS: dict[Kind, Relation] = {"zero": "==", "nonnegative": "<="}
 
 
-class Step(Protocol):
-    """A program in place of another one, and the way back."""
-
-    @property
-    def program(self) -> ConicProgram:
-        """The new program."""
-
-    def primal(self, x: Array) -> Array:
-        """Unknowns of the other program, from those of this one."""
-
-    def dual(self, z: Array, squares: Array) -> tuple[Array, Array]:
-        """Multipliers of the other program, of its rows and of its squares."""
+# In this order: `defined` eliminates what `squared_norms` adds, and `alike` expects no squares.
+_FINDERS = (unused, squared_norms, defined, alike, absolute_values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +53,10 @@ class Reading:
     linear : dict from label to rows
         The rows of equations and inequalities.
     steps : tuple of Step
-        The steps from `program` to the converted program, each with its way back.
+        The steps from `program` to the converted program.
+    merge : sparse array, optional
+        The squared expressions of the standard form as combinations of those of the converted
+        program.
     """
 
     program: ConicProgram
@@ -72,6 +65,7 @@ class Reading:
     ways: list[tuple[Index, Multipliers]]
     linear: dict[str, Index]
     steps: tuple[Step, ...] = ()
+    merge: sp.csr_array | None = None
 
     @property
     def n_rows(self) -> int:
@@ -97,21 +91,25 @@ class Reading:
 
     def dual(self, duals: Mapping[str, Array]) -> Array:
         """Multipliers z of all rows at multipliers of the standard form's minimisation."""
-        program = self.pieces.program
+        program, squares = self.pieces.program, np.zeros(0)
+        if self.merge is not None:
+            squares = self.merge.T @ duals[SQUARES]
         z = np.zeros(program.rhs.size)
         for rows, way in self.ways:
             z[rows] = way(duals)
         # Multipliers of rows that became signs or cones of variables follow from all other ones.
-        slack = program.cost + program.matrix.T @ z + self._of_root(duals)
+        slack = program.dual_slack(z, squares)
         rows, columns, entries = self.pieces.signs
         z[rows] = slack[columns] / -entries
         for piece in self.pieces:
             if piece.cone is not None:
                 for place in piece.cone.entries():
-                    z[place] = slack[piece.place] * piece.units
-        squares = duals.get(SQUARES, np.zeros(0))
+                    z[place[piece.inside]] = slack[piece.place] * piece.units
+                    places, _ = piece.prescribed
+                    if places.size:
+                        z[place[places]] = duals[_constants(piece.cone)] * halves(places)
         for step in reversed(self.steps):
-            z, squares = step.dual(z, squares)
+            z = step.dual(z, squares)
         return z
 
     def multipliers(self, z: Array) -> dict[str, Array]:
@@ -128,11 +126,6 @@ class Reading:
                 y = z[cone.rows].reshape(cone.order, cone.order, order="F")
                 found[cone.label] = (y + y.T) / 2.0
         return {label: y for label, y in found.items() if not np.any(np.isnan(y))}
-
-    def _of_root(self, duals: Mapping[str, Array]) -> Array | float:
-        """The contribution of the squared part of the cost to the slack of all columns."""
-        root = self.pieces.program.root
-        return 0.0 if root is None else np.asarray(root.T @ duals[SQUARES])
 
     def beyond(self, z: Array, tol: float) -> Index:
         """Rows of the cones whose dual does not contain the multipliers z, up to a relative tol.
@@ -199,12 +192,9 @@ def read_conic(program: ConicProgram) -> Reading:
     SDP(unnamed; matrices [], 1 scalars, 0 rows, 1 matrix inequalities)
     """
     program = with_blocks(program)
-    steps: list[Step] = []
-    for find in (unused, with_constants, defined, squared_norms, alike, absolute_values):
-        step = find(steps[-1].program if steps else program)
-        steps += [] if step is None else [step]
+    steps = steps_of(program, _FINDERS)
     reading = _Reader(program, steps[-1].program if steps else program).reading()
-    return replace(reading, steps=tuple(steps))
+    return replace(reading, steps=steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,8 +231,10 @@ class _Reader:
 
     def reading(self) -> Reading:
         """The finished conversion."""
+        constant, merge = self.program.constant + float(self.program.cost @ self.shift), None
         if self.program.root is not None:
-            self._squares(self.program.root)
+            merge, more = self._squares(self.program.root)
+            constant += more
         claimed = {piece.cone for piece in self.pieces if piece.cone is not None}
         joined = self._joined()
         for cone in self.program.cones:
@@ -250,16 +242,21 @@ class _Reader:
                 self._linear(*joined[cone])
             elif cone not in claimed and cone.kind not in _RELATIONS:
                 self._read(cone)
+        for piece in self.pieces:
+            if piece.cone is not None and piece.prescribed[0].size:
+                lhs, values = piece.constants()
+                name = _constants(piece.cone)
+                self.rows.append(Rows(name, "==", {piece.variable.name: lhs}, values))
         sdp = SDP(
             variables=(*(piece.variable for piece in self.pieces), *self.scalars),
             objective=self._objective(),
             rows=tuple(self.rows),
             lmis=tuple(self._inequalities()),
-            constant=self.program.constant + float(self.program.cost @ self.shift),
+            constant=constant,
             maximize=self.program.maximize,
             name=self.program.name,
         )
-        return Reading(self.given, sdp, self.pieces, self.ways, self.linear)
+        return Reading(self.given, sdp, self.pieces, self.ways, self.linear, merge=merge)
 
     def _objective(self) -> Maps:
         """The linear objective."""
@@ -267,14 +264,21 @@ class _Reader:
         row = (self.program.cost[costs], costs, np.array([0, costs.size]))
         return self.pieces.maps(rows_as_they_are(*row, (1, self.program.cost.size)))
 
-    def _squares(self, root: sp.csr_array) -> None:
-        """Add a vector of scalars that equals R x, with half the sum of its squares as cost."""
-        size = root.shape[0]
-        lhs = self.pieces.maps(root)
+    def _squares(self, root: sp.csr_array) -> tuple[sp.csr_array, float]:
+        """Add a vector of scalars that equals R x, with half the sum of its squares as cost.
+
+        An expression that is squared twice is squared once, with twice the weight. Returns how they
+        were merged, and the cost of expressions without unknowns.
+        """
+        known = self.program.root_shift
+        shift = root @ self.shift + (0.0 if known is None else known)
+        alone = np.diff(root.indptr) == 0
+        merge = merging_weights(root, np.where(alone, 0.0, shift))
+        size, lhs = merge.shape[0], self.pieces.maps(sp.csr_array(merge @ root))
         lhs[SQUARES] = VectorMap(-sp.eye_array(size, format="csr"))
         self.scalars.append(VectorVariable(SQUARES, size, curvature=np.ones(size)))
-        shift = 0.0 if self.program.root_shift is None else self.program.root_shift
-        self.rows.append(Rows(SQUARES, "==", lhs, -(root @ self.shift) - shift))
+        self.rows.append(Rows(SQUARES, "==", lhs, -(merge @ shift)))
+        return merge, 0.5 * float(shift[alone] @ shift[alone])
 
     def _read(self, cone: ConeRows) -> None:
         """Add the matrix inequality of a matrix, or what describes a second-order cone."""
@@ -461,6 +465,11 @@ def _as_complex(multiplier: Array) -> Array:
 def _disc_of(label: str, duals: Mapping[str, Array]) -> Array:
     """The multiplier of a cone of size 3."""
     return disc(duals[label])
+
+
+def _constants(cone: ConeRows) -> str:
+    """The label of the constants in a matrix."""
+    return f"{cone.label}.constants"
 
 
 @lru_cache(maxsize=8)

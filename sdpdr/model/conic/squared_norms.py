@@ -1,19 +1,19 @@
 r"""Squares of norms as sums of squares.
 
 cvxpy writes ``norm(X - G, "fro") ** 2`` as the square of an unknown t with a second-order cone
-:math:`\|v\| \le t`. Where t is in nothing else, its square is the sum of those of v.
+:math:`\|v\| \le t`. Where t is in nothing else, its square is the sum of those of unknowns y with
+the equation y = v, which `defined` then eliminates.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
-from sdpdr.model.conic.cones import merging_weights
-from sdpdr.model.conic.program import AUXILIARY, ConeRows, ConicProgram, taken
+from sdpdr.model.conic.program import AUXILIARY, Columns, ConeRows, ConicProgram, taken, widened
+from sdpdr.model.conic.step import Raised, Step, in_order, unit_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class SquaredNorm:
     square : int
         The row of the squares that t is in.
     scale : float
-        The squared expressions are v times this.
+        Half the square of t counts as that of v times this.
     """
 
     cone: ConeRows
@@ -36,57 +36,13 @@ class SquaredNorm:
     square: int
     scale: float
 
-
-@dataclass(frozen=True, eq=False)
-class SquaredNorms:
-    """A program in which squared norms are sums of squares, and the way back.
-
-    Attributes
-    ----------
-    program, given : ConicProgram
-    norms : list of SquaredNorm
-    column, row, square : arrays of int
-        The columns, rows and squares of the original program that remain.
-    weights : sparse array
-        The squared expressions as combinations of the remaining ones and all v, of the same length.
-    """
-
-    program: ConicProgram
-    given: ConicProgram
-    norms: list[SquaredNorm]
-    column: Index
-    row: Index
-    square: Index
-    weights: sp.csr_array
-
-    def primal(self, x: Array) -> Array:
-        """Unknowns of the original program."""
-        full = np.zeros(self.given.cost.size)
-        full[self.column] = x
-        for norm in self.norms:
-            rows = norm.cone.rows
-            slack = self.given.rhs[rows[1:]] - self.given.matrix[rows[1:]] @ full
-            full[norm.column] = np.linalg.norm(slack) / -self.given.matrix[rows[0], norm.column]
-        return full
-
-    def dual(self, z: Array, squares: Array) -> tuple[Array, Array]:
-        """Multipliers of the original program, of its rows and of its squares."""
-        assert self.given.root is not None
-        full, every = np.zeros(self.given.rhs.size), np.zeros(self.given.root.shape[0])
-        full[self.row] = z
-        apart = self.weights.T @ squares
-        every[self.square] = apart[: self.square.size]
-        start = self.square.size
-        for norm in self.norms:
-            rows = norm.cone.rows
-            y = apart[start : start + rows.size - 1]
-            start += y.size
-            every[norm.square] = np.linalg.norm(y)
-            full[rows] = norm.scale * np.append(np.linalg.norm(y), -y)
-        return full, every
+    @property
+    def size(self) -> int:
+        """Number of entries of v."""
+        return self.cone.rows.size - 1
 
 
-def squared_norms(program: ConicProgram) -> SquaredNorms | None:
+def squared_norms(program: ConicProgram) -> Step | None:
     r"""The program in which squared norms are sums of squares; None if there are none.
 
     Examples
@@ -100,9 +56,9 @@ def squared_norms(program: ConicProgram) -> SquaredNorms | None:
     >>> rhs, root = np.array([0.0, -3.0, 0.0]), sp.csr_array([[0.0, 1.0]])
     >>> given = ConicProgram(np.zeros(2), 0.0, matrix, rhs, cones, columns, root=root)
     >>> found = squared_norms(given)
-    >>> found.program.root.toarray().tolist(), found.program.root_shift.tolist()
-    ([[1.0], [1.0]], [-3.0, 0.0])
-    >>> found.primal(np.array([3.0]))
+    >>> found.program.root.toarray().tolist(), [cone.kind for cone in found.program.cones]
+    ([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], ['zero'])
+    >>> found.primal(np.array([3.0, 0.0, 3.0]))
     array([3., 3.])
     """
     norms = [] if program.root is None else _norms(program)
@@ -132,29 +88,31 @@ def _norms(program: ConicProgram) -> list[SquaredNorm]:
     return found
 
 
-def _with_squares(program: ConicProgram, norms: list[SquaredNorm]) -> SquaredNorms:
-    """The program with the squares of all v in place of their bounds."""
+def _with_squares(program: ConicProgram, norms: list[SquaredNorm]) -> Step:
+    """The program with an unknown for each entry of v, and equations in place of the cones."""
     assert program.root is not None
-    (m, n), q = program.matrix.shape, program.root.shape[0]
-    column = np.setdiff1d(np.arange(n), [norm.column for norm in norms])
-    row = np.setdiff1d(np.arange(m), np.concatenate([norm.cone.rows for norm in norms]))
+    (m, n), q, cones = program.matrix.shape, program.root.shape[0], [norm.cone for norm in norms]
+    bounds = np.array([norm.column for norm in norms])
+    kept = np.setdiff1d(np.arange(n), bounds)
+    row = np.setdiff1d(np.arange(m), [cone.rows[0] for cone in cones])
     square = np.setdiff1d(np.arange(q), [norm.square for norm in norms])
-    own = np.zeros(q) if program.root_shift is None else program.root_shift
-    bodies = [norm.cone.rows[1:] for norm in norms]
-    parts = [-norm.scale * program.matrix[v] for norm, v in zip(norms, bodies, strict=True)]
-    root = sp.csr_array(sp.vstack([program.root[square], *parts], format="csr")[:, column])
-    root.sort_indices()
-    shifts = [norm.scale * program.rhs[v] for norm, v in zip(norms, bodies, strict=True)]
-    shift = np.concatenate([own[square], *shifts])
-    # Expressions without unknowns are constants of the cost.
-    known = np.where(np.diff(root.indptr) == 0, shift, 0.0)
-    shift = shift - known
-    weights = merging_weights(root, shift)
-    smaller = program.keeping(
-        row,
-        column,
-        constant=program.constant + 0.5 * float(known @ known),
-        root=sp.csr_array(weights @ root),
-        root_shift=weights @ shift,
+    direction, none = np.zeros(n), np.arange(0)
+    direction[bounds] = 1.0
+    step = Step.substituting(program, kept, row, raised=(Raised(direction, cones, none, none),))
+    smaller, scale = step.program, np.repeat([n.scale for n in norms], [n.size for n in norms])
+    body = np.searchsorted(row, np.concatenate([cone.rows[1:] for cone in cones]))
+    labels, k = {cone.label for cone in cones}, scale.size
+    assert smaller.root is not None
+    shift = None if smaller.root_shift is None else smaller.root_shift[square]
+    larger = replace(
+        smaller,
+        cost=np.append(smaller.cost, np.zeros(k)),
+        matrix=in_order(sp.hstack([smaller.matrix, unit_columns(body, row.size)])),
+        cones=[
+            replace(cone, kind="zero") if cone.label in labels else cone for cone in smaller.cones
+        ],
+        columns=[*smaller.columns, Columns(AUXILIARY, kept.size + np.arange(k))],
+        root=in_order(sp.block_diag([smaller.root[square], sp.diags_array(scale)])),
+        root_shift=None if shift is None else np.append(shift, np.zeros(k)),
     )
-    return SquaredNorms(smaller, program, norms, column, row, square, weights)
+    return replace(step, program=larger, columns=widened(step.columns, k))

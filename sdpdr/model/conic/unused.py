@@ -14,103 +14,20 @@ need.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.model.conic.program import AUXILIARY, ConeRows, ConicProgram, taken
+from sdpdr.model.conic.step import Raised, Step
 
 # Signs of moves that take no point out of the exponential cone: y exp(x / y) <= z.
 _INWARD = np.array([-1.0, 0.0, 1.0])
 
 
-@dataclass(frozen=True, eq=False)
-class Round:
-    """Rows that are dropped together.
-
-    Attributes
-    ----------
-    direction : array of shape (n,)
-        Sign of the move of each loose unknown; zero for others.
-    cones : list of ConeRows
-        The redundant ones.
-    signs : list of ConeRows
-        Exponential cones of which only the sign of the second row is left.
-    row, column : arrays of int
-        Equations, and the unknowns that they define.
-    """
-
-    direction: Array
-    cones: list[ConeRows]
-    signs: list[ConeRows]
-    row: Index
-    column: Index
-
-    @property
-    def rows(self) -> Index:
-        """All dropped rows."""
-        dropped = [cone.rows for cone in self.cones] + [cone.rows[::2] for cone in self.signs]
-        return np.concatenate([self.row, *dropped])
-
-    def left(self, cones: Sequence[ConeRows]) -> list[ConeRows]:
-        """The cones with signs in place of those of which only these are left."""
-        signs = {
-            id(cone): replace(cone, kind="nonnegative", rows=cone.rows[1:2]) for cone in self.signs
-        }
-        return [signs.get(id(cone), cone) for cone in cones]
-
-    def primal(self, program: ConicProgram, x: Array) -> None:
-        """Move loose unknowns, and compute those that equations define, in place."""
-        for cone in (*self.cones, *self.signs):
-            part = taken(program.matrix, cone.rows)
-            d, s = -(part @ self.direction), program.rhs[cone.rows] - part @ x
-            with np.errstate(over="ignore"):  # exponentials of what the user's unknowns are
-                steps = np.broadcast_to(_steps(cone.kind, d, s), s.shape)
-            moved = np.zeros(x.size)
-            np.maximum.at(moved, part.indices, np.repeat(steps, np.diff(part.indptr)))
-            loose = self.direction != 0.0
-            x[loose] += self.direction[loose] * moved[loose]
-        equations = program.matrix[self.row]
-        entries = np.asarray(program.matrix[self.row, self.column]).ravel()
-        x[self.column] = (program.rhs[self.row] - equations @ x) / entries
-
-
-@dataclass(frozen=True, eq=False)
-class Unused:
-    """A program without what is redundant, and the way back.
-
-    Attributes
-    ----------
-    program, given : ConicProgram
-    rounds : list of Round
-    column, row : arrays of int
-        The columns and rows of the original program that remain.
-    """
-
-    program: ConicProgram
-    given: ConicProgram
-    rounds: list[Round]
-    column: Index
-    row: Index
-
-    def primal(self, x: Array) -> Array:
-        """Unknowns of the original program."""
-        full = np.zeros(self.given.cost.size)
-        full[self.column] = x
-        for one in reversed(self.rounds):
-            one.primal(self.given, full)
-        return full
-
-    def dual(self, z: Array, squares: Array) -> tuple[Array, Array]:
-        """Multipliers of the original program, of its rows and of its squares."""
-        full = np.zeros(self.given.rhs.size)
-        full[self.row] = z
-        return full, squares
-
-
-def unused(program: ConicProgram) -> Unused | None:
+def unused(program: ConicProgram) -> Step | None:
     """The program without redundant bounds that cost nothing; None if there are none.
 
     Examples
@@ -135,21 +52,38 @@ def unused(program: ConicProgram) -> Unused | None:
         free[program.root.indices] = False
     if not free.any():
         return None
-    given, alive, rounds = program, np.ones(program.rhs.size, dtype=bool), list[Round]()
-    while (found := _round(program, free, alive)).rows.size:
+    alive, rounds = np.ones(program.rhs.size, dtype=bool), list[Raised]()
+    while True:
+        found, signs = _round(program, free, alive)
+        gone = [found.row, *(_dropped(cone, signs) for cone in found.cones)]
+        if not any(rows.size for rows in gone):
+            break
         rounds.append(found)
-        alive[found.rows] = False
-        program = replace(program, cones=found.left(program.cones))
+        alive[np.concatenate(gone)] = False
+        cones = [_sign(cone) if cone in signs else cone for cone in program.cones]
+        program = replace(program, cones=cones)
     used = np.zeros(free.size, dtype=bool)
     used[program.matrix.indices[alive[program.row_of_entries()]]] = True
     column, row = np.flatnonzero(used | ~free), np.flatnonzero(alive)
     if column.size == free.size and row.size == alive.size:
         return None
-    return Unused(program.keeping(row, column), given, rounds, column, row)
+    return Step.substituting(program, column, row, raised=tuple(reversed(rounds)))
 
 
-def _round(program: ConicProgram, free: NDArray[np.bool_], alive: NDArray[np.bool_]) -> Round:
-    """What is redundant among the rows that are alive."""
+def _dropped(cone: ConeRows, signs: Sequence[ConeRows]) -> Index:
+    """The rows that leave with a cone, of which only a sign may be left."""
+    return cone.rows[::2] if cone in signs else cone.rows
+
+
+def _sign(cone: ConeRows) -> ConeRows:
+    """What is left of an exponential cone: the second row is not negative."""
+    return replace(cone, kind="nonnegative", rows=cone.rows[1:2])
+
+
+def _round(
+    program: ConicProgram, free: NDArray[np.bool_], alive: NDArray[np.bool_]
+) -> tuple[Raised, list[ConeRows]]:
+    """What is redundant among the rows that are alive, and cones of which only a sign is left."""
     matrix, owner = program.matrix, program.row_of_entries()
     inside = np.flatnonzero(alive[owner] & free[matrix.indices])
     row, column, moved = owner[inside], matrix.indices[inside], -matrix.data[inside]
@@ -173,7 +107,7 @@ def _round(program: ConicProgram, free: NDArray[np.bool_], alive: NDArray[np.boo
         and moves[cone.rows[0]] < 0.0
         and _is_positive(program, cone.rows[2:])
     ]
-    return Round(direction, cones, signs, row[alone], column[alone])
+    return Raised(direction, [*cones, *signs], row[alone], column[alone]), signs
 
 
 def _loose(program: ConicProgram, row: Index, column: Index, moved: Array) -> Array:
@@ -237,28 +171,3 @@ def _leaning(program: ConicProgram, cone: ConeRows, d: Array) -> tuple[Array, fl
     turned = np.append(d[0], -d[1:])
     left = taken(program.matrix, cone.rows).T @ turned
     return np.asarray(left), float(program.rhs[cone.rows] @ turned)
-
-
-def _steps(kind: str, d: Array, s: Array) -> Array | float:
-    """Multiples of a direction d that lead from s into a cone, of each row or of all together."""
-    if kind == "nonnegative":
-        return np.maximum(0.0, -s / d)
-    if kind == "psd":
-        # A matrix with a dominant diagonal.
-        order = round(np.sqrt(s.size))
-        S = np.abs(s.reshape(order, order))
-        diagonal, heights = s[:: order + 1], d[:: order + 1]
-        others = np.maximum(S.sum(axis=0), S.sum(axis=1)) - np.diag(S)
-        return float(np.max((others - diagonal) / heights, initial=0.0))
-    if kind == "exponential" and d[0] < 0.0:
-        highest = s[1] * np.log(s[2] / s[1]) if s[1] > 0.0 else 0.0
-        return max(0.0, float((highest - s[0]) / d[0]))
-    if kind == "exponential":
-        return max(0.0, float((s[1] * np.exp(s[0] / s[1]) - s[2]) / d[2]))
-    width, apart = np.linalg.norm(s[1:]), d[0] - np.linalg.norm(d[1:])
-    if width <= s[0]:
-        return 0.0
-    if apart > 0.0:
-        return float((width - s[0]) / apart)
-    product = d[0] * s[0] - d[1:] @ s[1:]
-    return float(max((width**2 - s[0] ** 2) / (2.0 * product), -s[0] / d[0]))
