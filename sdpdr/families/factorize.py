@@ -6,7 +6,6 @@ from sdpdr.families.factor.completely_positive.factorize import CpStatus as CpSt
 from sdpdr.families.factor.completely_positive.factorize import (
     completely_positive as completely_positive,
 )
-from sdpdr.families.factor.mmmf.entries import ratings_from_frame as ratings_from_frame
 from sdpdr.families.factor.mmmf.factorization import margin_bound as margin_bound
 from sdpdr.families.factor.mmmf.factorization import mmmf as mmmf
 from sdpdr.families.factor.mmmf.program import MarginFactorization as MarginFactorization

@@ -1,4 +1,4 @@
-"""The estimator of signs: attributes, predictions, offsets, new users, refusals.
+"""The estimator of signs: attributes, predictions, offsets, refusals.
 
 scikit-learn's own checks pass tables of arbitrary numbers and expect rows to be independent
 samples. Here X is one matrix of signs whose rows explain each other, so they do not apply; cloning
@@ -7,7 +7,6 @@ and parameters are tested below.
 
 import warnings
 
-import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -156,37 +155,12 @@ def test_rows_and_columns_without_signs_have_the_offset_of_the_other_side():
     assert model.X_[3, 4] == model.predict()[3, 4] == 0
 
 
-# -- new users ----------------------------------------------------------------------------------
-
-
-@pytest.mark.daily(1)
-@pytest.mark.parametrize("ridge", [np.inf, 5.0])
-def test_a_user_is_a_support_vector_machine_on_items(ridge):
-    """Half the squared length plus the hinge, by cvxpy; ties are no finer than the error."""
-    Y, other = planted(20, 12, 0.5)
-    model = MMMF(c=2.0, ridge=ridge, tol=1e-4).fit(Y)
-    at, seen = model.factorization_, other[0] != 0
-    u, b = cp.Variable(at.V.shape[1]), cp.Variable() if np.isfinite(ridge) else 0.0
-    scores = at.V @ u + b + at.columns
-    loss = cp.sum(cp.pos(1 - cp.multiply(other[0, seen], scores[seen])))
-    offset = ridge / 2 * cp.square(b) if np.isfinite(ridge) else 0.0
-    least = cp.Minimize(cp.sum_squares(u) / 2 + 2.0 * (loss + offset))
-    cp.Problem(least).solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10)
-    np.testing.assert_allclose(model._folded(other[:1]).scores[0], scores.value, atol=2e-4)
-    np.testing.assert_array_equal(model._labels(np.array([-3e-4, 1e-4]), 2e-4), [-1, 0])
-    predicted = model.fold_in(other[:1])
-    np.testing.assert_array_equal(model.fold_in(sp.csr_array(other[:1])), predicted)
-    np.testing.assert_array_equal(predicted[0], np.sign(scores.value))
-
-
 # -- refusals -----------------------------------------------------------------------------------
 
 
 def test_uses_that_are_refused():
     with pytest.raises(NotFittedError):
         MMMF().predict()
-    with pytest.raises(NotFittedError):
-        MMMF().fold_in(Y3)
     model = MMMF(c=0.5).fit(Y3)
     for wrong in ([[0.5, 1.0]], [[0, -1]]):
         with pytest.raises(DataError, match="whole numbers from 0 on"):
@@ -198,10 +172,6 @@ def test_uses_that_are_refused():
         model.score(Y3.T)
     with pytest.raises(ShapeError, match="Pass pairs"):
         model.score(Y3[:2])
-    with pytest.raises(DataError, match="3 features"):
-        model.fold_in(Y3[:, :3])
-    with pytest.raises(DataError, match="finite penalty"):
-        MMMF(c=np.inf).fit(Y3).fold_in(Y3)
 
 
 def test_data_that_are_refused_and_the_advice():

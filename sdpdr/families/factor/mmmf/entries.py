@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,12 +13,8 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index, own_rows, require_squares
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.base.estimators import as_numbers
-from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
 from sdpdr.families.factor.nonnegative.inputs import checked_matrix
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +33,7 @@ class Observed:
 
     @cached_property
     def _pattern(self) -> tuple[Index, Index]:
-        """Row ends and column indices; descent spreads values thousands of times."""
+        """Row ends and column indices, which every bound needs."""
         counts = np.bincount(self.rows, minlength=self.shape[0])
         return np.append(0, np.cumsum(counts)).astype(np.int32), self.columns.astype(np.int32)
 
@@ -100,60 +96,6 @@ def _of_matrix(matrix: Any, is_seen: Callable[[Array], Array]) -> Observed:
     return Observed(matrix.shape, rows.astype(np.intp), columns.astype(np.intp), values)
 
 
-@checks_keywords
-def ratings_from_frame(
-    frame: pd.DataFrame, *, users: str = "user", items: str = "item", ratings: str = "rating"
-) -> tuple[sp.csr_array, pd.Index, pd.Index]:
-    """Sparse matrix of the ratings in a frame, with the users of its rows and items of its columns.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One rating in each row.
-    users, items, ratings : str
-        Names of the columns that hold them. Users and items may have any names.
-
-    Returns
-    -------
-    X : sparse array of shape (p, q)
-        Its stored entries are the ratings, in rows and columns sorted by name.
-    users, items : Index
-        Names of rows and of columns; ``users.get_indexer([name])`` gives a position.
-
-    Raises
-    ------
-    DataError
-        A column is not there, a row lacks one of the three, or a pair is rated twice.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from sdpdr.factorize import ratings_from_frame
-    >>> films = pd.DataFrame({"user": ["eve", "bob", "bob"], "film": ["up", "up", "jaws"],
-    ...                       "stars": [5, 4, 1]})
-    >>> X, users, items = ratings_from_frame(films, items="film", ratings="stars")
-    >>> users.tolist(), items.tolist(), X.toarray().tolist()
-    (['bob', 'eve'], ['jaws', 'up'], [[1.0, 4.0], [0.0, 5.0]])
-    """
-    named = [users, items, ratings]
-    if unknown := [name for name in named if name not in frame.columns]:
-        raise DataError(
-            f"the frame has no column {unknown[0]!r}; it has {listed(list(map(repr, frame)))}. "
-            "Name its columns: ratings_from_frame(frame, users=..., items=..., ratings=...)."
-        )
-    missing = np.flatnonzero(frame[named].isna().any(axis=1))
-    if missing.size:
-        raise DataError(
-            f"rows of the frame without a user, an item or a rating: {listed(missing)}. Leave them "
-            f"out: frame.dropna(subset={named!r})."
-        )
-    import pandas as pd
-
-    (i, rows), (a, columns) = (pd.factorize(frame[name], sort=True) for name in named[:2])
-    found = _of_pairs(np.column_stack([i, a]), frame[ratings])
-    return found.spread(found.values), pd.Index(rows), pd.Index(columns)
-
-
 def are_pairs(X: Any, y: Any) -> bool:
     """Whether X holds pairs of row and column, and y their values.
 
@@ -181,7 +123,7 @@ def positions(X: Any) -> Index:
     if wrong.any():
         raise DataError(
             "X must hold positions of users and items, whole numbers from 0 on; it holds "
-            f"{numbers[wrong][0]:g}. sdpdr.factorize.ratings_from_frame turns names into positions."
+            f"{numbers[wrong][0]:g}. pandas.factorize(names)[0] turns names into positions."
         )
     return numbers.astype(np.intp)
 

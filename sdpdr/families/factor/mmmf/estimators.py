@@ -15,35 +15,36 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline, limit_of
 from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning, warn
-from sdpdr.base.estimators import Transformer, as_precise, note_columns
+from sdpdr.base.estimators import note_columns
 from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import listed
 from sdpdr.families.factor.mmmf import entries as read
-from sdpdr.families.factor.mmmf.descent import (
-    FOLDED,
-    SquaredProgram,
-    folded,
-    least_penalty,
-)
 from sdpdr.families.factor.mmmf.entries import Observed
 from sdpdr.families.factor.mmmf.factorization import factorized
-from sdpdr.families.factor.mmmf.program import MarginFactorization, Program, principal
+from sdpdr.families.factor.mmmf.program import (
+    HingeProgram,
+    MarginFactorization,
+    Program,
+    SquaredProgram,
+    principal,
+)
 from sdpdr.families.factor.mmmf.recipe import require_penalties
-from sdpdr.families.factor.mmmf.splitting import HingeProgram
+from sdpdr.families.factor.mmmf.splitting import least_penalty
 
 # Seconds of a fit if no limit is given.
 _SECONDS = 60.0
 
 
 @dataclass(eq=False, repr=False)
-class _Completion(ChecksKeywords):
+class _Completion(ChecksKeywords, BaseEstimator):  # type: ignore[misc]  # it has no types
     """Base of estimators that complete a matrix of users and items."""
 
     # Default penalty as a multiple of the least at which the matrix is not zero: near the best on
     # MovieLens 100k, and in between the best of families with more and with less noise, from 1 to 8
     # (``docs/methods/mmmf.rst``).
     _multiple: ClassVar[float]
+    _program: ClassVar[type[Program]]
     # Penalty of offsets in signs. On ten of 17 families of signs 15 predicts better than 5, by up
     # to 1.3 points, and worse on five, by up to 0.5.
     _default_ridge: ClassVar[float] = 15.0
@@ -67,12 +68,8 @@ class _Completion(ChecksKeywords):
         """Set attributes of the loss, and refuse values that are all equal."""
 
     @abstractmethod
-    def _program(self, entries: Observed, c: float, ridge: float, fitted: bool = False) -> Program:
-        """The program of entries, by themselves or as further rows of what was fitted."""
-
-    @abstractmethod
-    def _labels(self, scores: Array, error: float = 0.0) -> Any:
-        """Predictions from scores that are known up to an error."""
+    def _labels(self, scores: Array) -> Array:
+        """Predictions from scores."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Complete a matrix.
@@ -154,37 +151,13 @@ class _Completion(ChecksKeywords):
         -------
         array of shape (m,) or (p, q)
         """
-        return np.asarray(self._labels(self.decision_function(X)))
-
-    def fold_in(self, X: Any) -> Array:
-        """Predict signs or ratings of all items for new users, from those of some.
-
-        Each user's factor and offset minimise the program in which all else is as it was fitted.
-        The kink of a hinge is rounded off over a width of 1e-4, and signs whose scores are within
-        twice that of zero are predicted as 0.
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (n, q)
-            As for `fit`, with a column for each item.
-
-        Returns
-        -------
-        array of shape (n, q)
-
-        Raises
-        ------
-        DataError
-            X has other columns than the fit; or the margin is hard, so factors of items need not
-            have one for the signs of another user.
-        """
-        return np.asarray(self._labels(self._folded(X).scores, 2.0 * FOLDED[-1]))
+        return self._labels(self.decision_function(X))
 
     def least_penalty(self, X: Any) -> float:
         """Penalty c below which M is zero, with the offsets that a fit at a given c has.
 
-        It is exact for the squared loss, and for signs without offsets; else it is approximate,
-        since the slope of the hinge jumps. It is infinite if offsets meet all margins.
+        It is exact for signs without offsets, and to some digits for the squared loss; else it is
+        approximate, since the slope of the hinge jumps. It is infinite if offsets leave no loss.
 
         Parameters
         ----------
@@ -214,8 +187,8 @@ class _Completion(ChecksKeywords):
         if any(unknown):
             warn(
                 f"of {i.size} pairs, the users of {unknown[0]} and the items of {unknown[1]} were "
-                "not in the fit. Offsets of the other side predict these. New users can be folded "
-                "in with fold_in.",
+                "not in the fit. Offsets of the other side predict these. Fit again with their "
+                "entries.",
                 UnobservedWarning,
             )
         return np.minimum(i, p), np.minimum(a, q)
@@ -234,27 +207,14 @@ class _Completion(ChecksKeywords):
         pairs = np.column_stack([entries.rows, entries.columns])
         return self.predict(pairs), entries.values
 
-    def _folded(self, X: Any) -> MarginFactorization:
-        """Factors and offsets of new users, with fixed factors of items."""
-        check_is_fitted(self, "factorization_")
-        entries = self._read(X)
-        note_columns(self, X, reset=False)
-        if not np.isfinite(self.c_):
-            raise DataError(
-                "new users need a finite penalty c: with a hard margin, factors of items need not "
-                "have one for the signs of another user."
-            )
-        program = self._program(entries, self.c_, self.ridge_, fitted=True)
-        return folded(program, self.factorization_)
-
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]  # scikit-learn's base follows
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
 
 @dataclass(eq=False, repr=False)
-class MMMF(_Completion, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class MMMF(_Completion):
     r"""Maximum-margin matrix factorization: signs completed by a matrix of least trace norm.
 
     .. math::
@@ -335,7 +295,7 @@ class MMMF(_Completion, BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     (array([-1]), True)
     """
 
-    _multiple = 2.0
+    _multiple, _program = 2.0, HingeProgram
 
     @property
     def X_(self) -> Array:
@@ -358,16 +318,13 @@ class MMMF(_Completion, BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
                 "1 are the kinds, pass 2 X - 1."
             )
 
-    def _program(self, entries: Observed, c: float, ridge: float, fitted: bool = False) -> Program:
-        return HingeProgram(entries, c, ridge)
-
-    def _labels(self, scores: Array, error: float = 0.0) -> Any:
-        is_tie = np.abs(scores) <= max(self.tol * np.max(np.abs(self.X_), initial=0.0), error)
+    def _labels(self, scores: Array) -> Array:
+        is_tie = np.abs(scores) <= self.tol * np.max(np.abs(self.X_), initial=0.0)
         return np.where(is_tie, 0.0, np.sign(scores)).astype(np.int64)
 
 
 @dataclass(eq=False, repr=False)
-class RatingMMMF(_Completion, Transformer):
+class RatingMMMF(_Completion):
     r"""Ratings completed by a matrix of small trace norm, with offsets and a proved gap.
 
     .. math::
@@ -388,7 +345,7 @@ class RatingMMMF(_Completion, Transformer):
     tol : float, default 1e-2
         Relative gap at which to stop.
     max_iter, time_limit
-        As for `MMMF`; the former counts rounds of descent.
+        As for `MMMF`.
 
     Attributes
     ----------
@@ -409,8 +366,8 @@ class RatingMMMF(_Completion, Transformer):
 
     Notes
     -----
-    Cross-validation is as for `MMMF`. `sdpdr.factorize.ratings_from_frame` makes a matrix of a
-    frame.
+    Cross-validation is as for `MMMF`. ``frame.pivot(index="user", columns="item",
+    values="rating")`` of pandas makes a table of a frame with a rating in each row.
 
     References
     ----------
@@ -427,7 +384,7 @@ class RatingMMMF(_Completion, Transformer):
     (True, True)
     """
 
-    _multiple = 3.0
+    _multiple, _program = 3.0, SquaredProgram
 
     _: KW_ONLY
     ridge: float = 5.0
@@ -437,10 +394,6 @@ class RatingMMMF(_Completion, Transformer):
         """Minus the root mean squared error over ratings, of a matrix or of pairs with ``y``."""
         predicted, ratings = self._held_back(X, y)
         return -float(np.sqrt(np.mean(np.square(predicted - ratings))))
-
-    def transform(self, X: Any) -> Array:
-        """Factors of new users, shape (n, k), with fixed factors of items; see `fold_in`."""
-        return as_precise(self._folded(X).U, X)
 
     def _require_parameters(self) -> None:
         super()._require_parameters()
@@ -459,12 +412,5 @@ class RatingMMMF(_Completion, Transformer):
         self.mean_ = float(np.mean(values))
         self._range = float(np.min(values)), float(np.max(values))
 
-    def _program(self, entries: Observed, c: float, ridge: float, fitted: bool = False) -> Program:
-        return SquaredProgram(entries, c, ridge, self.mean_ if fitted else None)
-
-    def _labels(self, scores: Array, error: float = 0.0) -> Array:
+    def _labels(self, scores: Array) -> Array:
         return np.clip(scores + self.mean_, *self._range)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.V_.shape[1])

@@ -13,9 +13,9 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import ShapeError, UncertifiedWarning, warn
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.mmmf.entries import Observed, observed_signs
-from sdpdr.families.factor.mmmf.program import MarginFactorization, Program
+from sdpdr.families.factor.mmmf.program import HingeProgram, MarginFactorization, Program
 from sdpdr.families.factor.mmmf.recipe import require_penalties
-from sdpdr.families.factor.mmmf.splitting import HingeProgram
+from sdpdr.families.factor.mmmf.splitting import split
 
 
 @checks_keywords
@@ -141,14 +141,14 @@ def margin_bound(
     """
     require_penalties(c, ridge)
     signs = observed_signs(X)
-    return HingeProgram(signs, c, ridge).proof(_weights_of(signs, Q), rigorous=rigorous).bound
+    return HingeProgram(signs, c, ridge).bound(_weights_of(signs, Q), rigorous=rigorous)
 
 
 def factorized(
     program: Program, *, tol: float, max_iter: int, deadline: Deadline
 ) -> MarginFactorization:
     """The best matrix of a program; warn if its gap exceeds ``tol``."""
-    found = program.solve(tol, max_iter, deadline)
+    found = split(program, tol, max_iter, deadline)
     if not found.gap <= tol:
         warn(
             f"value and bound differ by {found.gap:.1e}, not {tol:g}, after {found.iterations} "

@@ -1,4 +1,4 @@
-r"""The convex program of a completion: its value, its slopes, and bounds from any multipliers.
+r"""The convex program of a completion: its value, and bounds from any multipliers.
 
 .. math::
 
@@ -21,7 +21,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.linalg as sl
@@ -103,13 +104,15 @@ class MarginFactorization:
         """Entries of M with its offsets at positions."""
         return np.asarray(self.products(i, a) + self.rows[i] + self.columns[a])
 
-    def better(self, other: MarginFactorization, proof: Proof) -> MarginFactorization:
+    def better(
+        self, other: MarginFactorization, bound: float, multipliers: Array
+    ) -> MarginFactorization:
         """The better value joined with the better bound."""
         best = self
         if other.value < best.value:
             best = replace(other, bound=best.bound, multipliers=best.multipliers)
-        if proof.bound > best.bound:
-            best = replace(best, bound=proof.bound, multipliers=proof.multipliers)
+        if bound > best.bound:
+            best = replace(best, bound=bound, multipliers=multipliers)
         return best
 
     def record(self, iteration: int, deadline: Deadline) -> dict[str, Any]:
@@ -118,95 +121,169 @@ class MarginFactorization:
         return {"iteration": iteration, **own, "seconds": deadline.spent}
 
 
-class Proof(NamedTuple):
-    """A bound, the multipliers that prove it, and their matrix before it is scaled."""
-
-    bound: float
-    multipliers: Array
-    P: sp.csr_array
-
-
-class LinearTerms(NamedTuple):
-    r"""Linear terms below the penalized loss.
-
-    For any t from 0 to ``most`` the loss times its penalty is at least
-    :math:`t\,\text{linear} - t^2\,\text{quadratic} - t \langle P, f \rangle`.
-    """
-
-    P: Array
-    linear: float
-    quadratic: float
-    most: float
-
-
+@dataclass(frozen=True, eq=False)
 class Program(ABC):
     """A completion program: c is the penalty of the loss, ridge that of offsets, inf for none."""
 
-    def __init__(self, entries: Observed, c: float, ridge: float = np.inf) -> None:
-        self.entries, self.c, self.ridge = entries, c, ridge
-        self.i, self.a, self.has_offsets = entries.rows, entries.columns, bool(np.isfinite(ridge))
+    entries: Observed
+    c: float
+    ridge: float = np.inf
+
+    @property
+    def has_offsets(self) -> bool:
+        """Whether rows and columns have offsets."""
+        return bool(np.isfinite(self.ridge))
+
+    @property
+    @abstractmethod
+    def targets(self) -> Array:
+        """The scores that are wanted."""
 
     @abstractmethod
-    def loss(self, scores: Array, width: float = 0.0) -> tuple[float, Array]:
-        """The loss of scores, with a parabola of this width in place of a kink, and its slope."""
+    def loss(self, scores: Array) -> float:
+        """The loss of scores, before its penalty."""
 
     @abstractmethod
-    def linear_terms(self, multipliers: Array) -> LinearTerms:
-        """Linear terms of multipliers."""
+    def proximal(self, scores: Array, rho: float) -> Array:
+        r"""Multipliers of the loss in its proximal step from some scores.
 
+        The scores that minimize the penalized loss and :math:`\tfrac{\rho}{2}` times the squared
+        distance from these are larger by :math:`P / \rho`.
+        """
+
+    @property
     @abstractmethod
-    def solve(self, tol: float, max_iter: int, deadline: Deadline) -> MarginFactorization:
-        """The best matrix found, and the best bound, until they agree."""
+    def signs(self) -> Array | float:
+        """The entries of P for multipliers of one."""
+
+    @property
+    @abstractmethod
+    def limits(self) -> tuple[float, float]:
+        """The least and the largest multiplier."""
+
+    @property
+    @abstractmethod
+    def curvature(self) -> float:
+        """The second derivative of the penalized loss's conjugate, in P."""
 
     def start(self) -> MarginFactorization:
         """The zero matrix without offsets."""
         p, q = self.entries.shape
         U, V, rows, columns = (np.zeros(shape) for shape in ((p, 0), (q, 0), p, q))
-        return MarginFactorization(U, V, rows, columns)
+        return self.valued(MarginFactorization(U, V, rows, columns))
 
     def sums(self, weights: Array) -> tuple[Array, Array]:
         """Sums of weights of entries over rows, and over columns."""
-        p, q = self.entries.shape
-        rows, columns = np.bincount(self.i, weights, p), np.bincount(self.a, weights, q)
-        return rows.astype(float), columns.astype(float)
-
-    def slopes(self, at: MarginFactorization, width: float) -> tuple[float, dict[str, Array]]:
-        """Objective with a smoothed loss, and its gradients in all parts of a matrix."""
-        total, slope = self.loss(at.scores_at(self.i, self.a), width)
-        G, (rows, columns) = self.entries.spread(self.c * slope), self.sums(self.c * slope)
-        if self.has_offsets:
-            rows += self.c * self.ridge * at.rows
-            columns += self.c * self.ridge * at.columns
-        size = 0.5 * float(np.sum(at.U**2) + np.sum(at.V**2))
-        return size + self.c * (total + self._offset_penalty(at)), {
-            "U": at.U + G @ at.V, "V": at.V + G.T @ at.U, "rows": rows, "columns": columns,
-        }  # fmt: skip
+        (p, q), (i, a) = self.entries.shape, (self.entries.rows, self.entries.columns)
+        return np.bincount(i, weights, p).astype(float), np.bincount(a, weights, q).astype(float)
 
     def valued(self, at: MarginFactorization) -> MarginFactorization:
         """The same matrix, and its value."""
-        loss, _ = self.loss(at.scores_at(self.i, self.a))
-        return replace(at, value=at.norm + self.c * (loss + self._offset_penalty(at)))
+        loss = self.loss(at.scores_at(self.entries.rows, self.entries.columns))
+        if self.has_offsets:
+            loss += 0.5 * self.ridge * float(at.rows @ at.rows + at.columns @ at.columns)
+        return replace(at, value=at.norm + self.c * loss)
 
-    def _offset_penalty(self, at: MarginFactorization) -> float:
-        squares = float(at.rows @ at.rows + at.columns @ at.columns)
-        return 0.5 * self.ridge * squares if self.has_offsets else 0.0
-
-    def proof(self, multipliers: Array, *, rigorous: bool = False) -> Proof:
-        """The bound of the best multiple of multipliers, which are returned as they are."""
-        P, linear, quadratic, most = self.linear_terms(multipliers)
-        matrix, rounding = self.entries.spread(P), (8.0 + P.size) * _EPS
-        size = spectral_norm(matrix, rigorous=rigorous)
+    def bound(self, multipliers: Array, *, rigorous: bool = False) -> float:
+        """The bound that the best multiple of multipliers proves, which are clipped first."""
+        Q = np.clip(np.nan_to_num(multipliers), *self.limits)
+        if not np.any(Q):
+            return 0.0
+        # Squares of tiny multipliers are zero. Any multiple of them has the same bound.
+        P = self.signs * (Q / np.max(np.abs(Q)))
+        rounding = (8.0 + P.size) * _EPS
+        linear = float(P @ self.targets - rounding * (np.abs(P) @ np.abs(self.targets)))
+        quadratic = 0.5 * self.curvature * float(P @ P)
         if self.has_offsets:
             squares = sum(float(side @ side) for side in self.sums(P))
             quadratic += squares / (2.0 * self.c * self.ridge)
-        limits = [most]
-        limits += [1.0 / size] if size > 0.0 else []
-        limits += [linear / (2.0 * quadratic)] if quadratic > 0.0 else []
-        t = min(limits)
-        if not 0.0 < t < np.inf:
-            return Proof(0.0, multipliers, matrix)
-        bound = t * (linear - rounding * abs(linear)) - t * t * quadratic * (1.0 + 4.0 * rounding)
-        return Proof(max(bound, 0.0), multipliers, matrix)
+        size = spectral_norm(self.entries.spread(P), rigorous=rigorous)
+        best = linear / (2.0 * quadratic) if quadratic > 0.0 else np.inf
+        t = max(0.0, min(self.limits[1], 1.0 / size, best))
+        return max(t * linear - t * t * quadratic * (1.0 + 4.0 * rounding), 0.0)
+
+
+class HingeProgram(Program):
+    r"""The program of the loss :math:`\sum_{ia} \max(0, 1 - Y_{ia} f_{ia})` of signs Y.
+
+    Multipliers Q lie between 0 and c, and :math:`P = Q \circ Y`.
+    """
+
+    @property
+    def targets(self) -> Array:
+        """Y."""
+        return self.entries.values
+
+    def loss(self, scores: Array) -> float:
+        """The hinge."""
+        return float(np.sum(np.maximum(1.0 - self.targets * scores, 0.0)))
+
+    def proximal(self, scores: Array, rho: float) -> Array:
+        """At c a margin is not met, and below it is met exactly."""
+        return np.clip(rho * (1.0 - self.targets * scores), *self.limits)
+
+    @property
+    def signs(self) -> Array:
+        """Y."""
+        return self.entries.values
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """From 0 to c."""
+        return 0.0, self.c
+
+    @property
+    def curvature(self) -> float:
+        """None: the conjugate is linear between the limits."""
+        return 0.0
+
+    def valued(self, at: MarginFactorization) -> MarginFactorization:
+        """The same matrix, and its value; for hard margins the least multiple that meets them."""
+        if np.isfinite(self.c):
+            return super().valued(at)
+        seen = self.entries.rows, self.entries.columns
+        least = float(np.min(self.targets * at.products(*seen)))
+        # A little more, or rounding undoes the margin.
+        root = np.sqrt((1.0 + 4.0 * _EPS) / least) if least > 0.0 else 1.0
+        at = replace(at, U=root * at.U, V=root * at.V)
+        is_met = self.loss(at.scores_at(*seen)) == 0.0
+        return replace(at, value=at.norm if is_met else np.inf)
+
+
+class SquaredProgram(Program):
+    r"""The program of the loss :math:`\tfrac12 \sum (r_{ia} - f_{ia})^2`.
+
+    Targets r are ratings less their mean. Multipliers are penalized residuals, and P itself.
+    """
+
+    @cached_property
+    def targets(self) -> Array:
+        """Ratings less their mean."""
+        return self.entries.values - np.mean(self.entries.values)
+
+    def loss(self, scores: Array) -> float:
+        """Half the squared errors."""
+        missed = scores - self.targets
+        return 0.5 * float(missed @ missed)
+
+    def proximal(self, scores: Array, rho: float) -> Array:
+        """The step ends at a mean of target and scores, weighted by c and rho."""
+        return np.asarray((self.targets - scores) / (1.0 / self.c + 1.0 / rho))
+
+    @property
+    def signs(self) -> float:
+        """One: multipliers are P."""
+        return 1.0
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """None."""
+        return -np.inf, np.inf
+
+    @property
+    def curvature(self) -> float:
+        """1 / c."""
+        return 1.0 / self.c
 
 
 def spectral_norm(P: sp.csr_array, *, rigorous: bool = False) -> float:
