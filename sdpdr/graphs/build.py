@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -26,8 +26,6 @@ from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
 from sdpdr.graphs.pairs import bridges, shortest_links, sorted_pairs
 from sdpdr.graphs.space import Space
 
-# Up to this many points, the message of an error may search for advice.
-ADVICE_POINTS = 2000
 # Edges between two parts of a graph that was not made by a number of neighbours.
 BRIDGES = 6
 # Relative difference up to which two squared lengths of one edge count as equal.
@@ -59,14 +57,8 @@ def merge_duplicates(space: Space) -> tuple[Space, Index]:
     return space.take(nodes), index
 
 
-def connected(
-    graph: NeighborGraph, space: Space, connect: str, way_out: Callable[[], str]
-) -> NeighborGraph:
-    """Return the graph with its components joined or dropped as requested.
-
-    ``way_out`` returns advice on neighbourhoods that make the graph connected. It is called for the
-    message of an error alone, if the points are few.
-    """
+def connected(graph: NeighborGraph, space: Space, connect: str) -> NeighborGraph:
+    """Return the graph with its components joined or dropped as requested."""
     validate.choice("connect", connect, ("error", "bridges", "mst", "largest", "none"))
     if connect == "none" or graph.is_connected:
         return graph
@@ -77,12 +69,8 @@ def connected(
     if connect == "mst":
         return graph.with_edges(shortest_links(space, graph.components))
     if connect == "error":
-        more = way_out() if graph.n <= ADVICE_POINTS else "take larger neighbourhoods"
-        return graph.require_connected(
-            f"{more}, or connect='bridges' to add several edges between the components, or "
-            "connect='mst' to add the shortest missing edges, or connect='largest' to keep the "
-            "largest component only"
-        )
+        own = "or connect='none' if constraints of your own join the components"
+        return graph.require_connected(f"{graph.ways_to_connect()}, {own}")
     largest = graph.largest_component()
     dropped = np.flatnonzero(largest.index < 0)
     warn(

@@ -6,20 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import show_phase
-from sdpdr.graphs.blocks import BLOCK, blocks
 from sdpdr.graphs.build import connected, merge_duplicates
 from sdpdr.graphs.data import make_space
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
-from sdpdr.graphs.pairs import from_pairs, from_table, shortest_links, sorted_pairs, upper_pairs
-from sdpdr.graphs.space import Space
-from sdpdr.linalg.walks import connected_components, spanning_forest
+from sdpdr.graphs.pairs import from_pairs, from_table, sorted_pairs, upper_pairs
 
 
 @checks_keywords
@@ -108,34 +104,8 @@ def knn(
     with show_phase(None, f"{k} nearest neighbours of {space.n} points"):
         near = from_table(space.nearest(k))
     provenance = Provenance("knn", options, space.fresh(), near)
-
-    def way_out() -> str:
-        return f"take n_neighbors={smallest_k(space)}, the smallest that connects"
-
     graph = NeighborGraph.of_points(upper_pairs(near), index, provenance)
-    return connected(graph.with_cliques() if angles else graph, space, connect, way_out)
-
-
-def smallest_k(space: Space) -> int:
-    """Smallest number of neighbours whose graph of distinct points is connected.
-
-    The number of neighbours to search for is doubled until all points are connected. Pairs inside a
-    component are left out, so that memory grows with the pairs between components.
-    """
-    space.require_joined()
-    n, k = space.n, 1
-    forest = csr_array((n, n))
-    while forest.nnz < n - 1:
-        labels = np.asarray(connected_components(forest)[1], dtype=np.intp)
-        found = []
-        for rows in blocks(np.arange(n), max(1, BLOCK // k)):
-            table = space.nearest(k, rows=rows)
-            row, rank = np.nonzero(labels[table] != labels[rows, None])
-            found.append(np.column_stack([rows[row], table[row, rank], rank + 1]))
-        i, j, ranks = np.concatenate(found).T
-        forest = spanning_forest(forest + csr_array((ranks.astype(float), (i, j)), shape=(n, n)))
-        k = min(2 * k, n - 1)
-    return int(forest.data.max(initial=1.0))
+    return connected(graph.with_cliques() if angles else graph, space, connect)
 
 
 @checks_keywords
@@ -182,14 +152,8 @@ def radius(
     near = from_pairs(space.n, space.pairs_within(length))
     options = {"radius": length, "connect": connect}
     provenance = Provenance("radius", options, space.fresh(), near)
-
-    def way_out() -> str:
-        tree = shortest_links(space, np.arange(space.n))
-        longest = float(np.sqrt(space.sqdist(*tree.T).max()))
-        return f"take radius={longest!r}, the smallest that connects"
-
     graph = NeighborGraph.of_points(upper_pairs(near), index, provenance)
-    return connected(graph, space, connect, way_out)
+    return connected(graph, space, connect)
 
 
 @dataclass(frozen=True, eq=False)

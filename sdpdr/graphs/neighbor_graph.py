@@ -17,9 +17,18 @@ from sdpdr.base.arrays import LARGEST, SMALLEST, Array, Index, is_admissible
 from sdpdr.base.attributes import Advising
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.base.rows import listed, numbered
-from sdpdr.graphs.pairs import clique_pairs, from_pairs, sorted_pairs
+from sdpdr.graphs.pairs import (
+    clique_pairs,
+    from_pairs,
+    smallest_k,
+    smallest_radius,
+    sorted_pairs,
+)
 from sdpdr.graphs.space import Space
 from sdpdr.linalg.walks import linked_parts, members
+
+# Up to this many points, the message of an error may search for advice.
+ADVICE_POINTS = 2000
 
 
 def _unset() -> Index:
@@ -217,14 +226,29 @@ class NeighborGraph:
         W = self.adjacency(weights)
         return csr_array(diags_array(W.sum(axis=1)) - W)
 
+    def ways_to_connect(self) -> str:
+        """Advice on making the same graph connected, with a number if it is cheap to find."""
+        made, space = self.provenance, self.provenance.space
+        if space is None:
+            return "add edges between the components"
+        if made.method == "complete":
+            return "give distances between the components"
+        more = "take more neighbours"
+        if space.n <= ADVICE_POINTS and made.method == "knn":
+            more = f"take n_neighbors={smallest_k(space)}, the smallest that connects"
+        elif space.n <= ADVICE_POINTS and made.method == "radius":
+            more = f"take radius={smallest_radius(space)!r}, the smallest that connects"
+        return (
+            f"{more}, or connect='bridges' to add several edges between the components, or "
+            "connect='mst' to add the shortest missing edges, or connect='largest' to keep the "
+            "largest component only"
+        )
+
     def require_connected(self, advice: str = "") -> NeighborGraph:
         """Return the graph itself, or raise a `DisconnectedGraphError` with the advice."""
         if self.is_connected:
             return self
-        if not advice:
-            advice = "add edges between the components"
-            if self.provenance.space is not None:
-                advice = "take more neighbours, or connect='mst' or connect='largest'"
+        advice = advice or self.ways_to_connect()
         parts = self._parts()
         sizes = listed([len(part) for part in parts])
         strays = np.flatnonzero(np.isin(self.index, np.concatenate(parts[1:])))

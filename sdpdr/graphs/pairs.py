@@ -7,9 +7,10 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, triu
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.graphs.blocks import BLOCK, blocks
 from sdpdr.graphs.space import Space
 from sdpdr.graphs.ties import at_most, ranked
-from sdpdr.linalg.walks import linked_parts, members, spanning_forest
+from sdpdr.linalg.walks import connected_components, linked_parts, members, spanning_forest
 
 # Up to this many components, each is joined to all others.
 PARTS = 30
@@ -105,6 +106,34 @@ def shortest_links(space: Space, labels: Index) -> Index:
         links.append(chosen[first_forest(labels[chosen])])
         labels = linked_parts(parts, labels[links[-1]])[labels]
     return sorted_pairs(np.concatenate(links))[0]
+
+
+def smallest_k(space: Space) -> int:
+    """Smallest number of neighbours whose graph of distinct points is connected.
+
+    The number of neighbours to search for is doubled until all points are connected. Pairs inside a
+    component are left out, so that memory grows with the pairs between components.
+    """
+    space.require_joined()
+    n, k = space.n, 1
+    forest = csr_array((n, n))
+    while forest.nnz < n - 1:
+        labels = np.asarray(connected_components(forest)[1], dtype=np.intp)
+        found = []
+        for rows in blocks(np.arange(n), max(1, BLOCK // k)):
+            table = space.nearest(k, rows=rows)
+            row, rank = np.nonzero(labels[table] != labels[rows, None])
+            found.append(np.column_stack([rows[row], table[row, rank], rank + 1]))
+        i, j, ranks = np.concatenate(found).T
+        forest = spanning_forest(forest + csr_array((ranks.astype(float), (i, j)), shape=(n, n)))
+        k = min(2 * k, n - 1)
+    return int(forest.data.max(initial=1.0))
+
+
+def smallest_radius(space: Space) -> float:
+    """Smallest radius whose graph of distinct points is connected."""
+    tree = shortest_links(space, np.arange(space.n))
+    return float(np.sqrt(space.sqdist(*tree.T).max()))
 
 
 def bridges(space: Space, labels: Index, each: int) -> Index:

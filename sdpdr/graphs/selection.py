@@ -14,8 +14,7 @@ from sdpdr.base.errors import DataError, UnknownNameError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs.blocks import BLOCK, blocks
 from sdpdr.graphs.data import make_space
-from sdpdr.graphs.nearest import smallest_k
-from sdpdr.graphs.pairs import from_table
+from sdpdr.graphs.pairs import from_table, smallest_k
 from sdpdr.graphs.space import Space
 from sdpdr.linalg.walks import spanning_forest
 

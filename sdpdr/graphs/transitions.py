@@ -341,4 +341,4 @@ def sequences(
     )
     space = graph.provenance.space
     assert space is not None
-    return connected(graph, space, connect, lambda: "take more neighbours")
+    return connected(graph, space, connect)

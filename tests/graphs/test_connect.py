@@ -1,5 +1,7 @@
 """Duplicates, several components, spanning trees and radius graphs."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 
-from sdpdr import datasets, graphs
+from sdpdr import datasets, graphs, methods
 from sdpdr.errors import (
     DataError,
     DisconnectedGraphError,
@@ -15,8 +17,7 @@ from sdpdr.errors import (
     DuplicatePointsWarning,
 )
 from sdpdr.graphs.data import make_space
-from sdpdr.graphs.nearest import smallest_k
-from sdpdr.graphs.pairs import shortest_links
+from sdpdr.graphs.pairs import shortest_links, smallest_k
 from sdpdr.graphs.points import Points
 from sdpdr.graphs.precomputed import Precomputed
 
@@ -42,6 +43,20 @@ def test_error_names_sizes_points_and_the_way_out(clusters):
     assert "connect='largest'" in message
     assert [len(part) for part in caught.value.components] == [30, 20, 5]
     assert np.array_equal(caught.value.components[0], np.arange(20, 50))
+
+
+@pytest.mark.parametrize("kind", ["knn", "radius"])
+def test_a_method_gives_the_number_that_connects_and_following_it_works(clusters, kind):
+    make = getattr(graphs, kind)
+    with pytest.raises(DisconnectedGraphError) as caught:
+        methods.mvu(make(clusters, 4, connect="none"))
+    name, number = re.search(r"take (\w+)=([\d.]+), the smallest", str(caught.value)).groups()
+    found = int(number) if kind == "knn" else float(number)
+    assert methods.mvu(make(clusters, **{name: found})).size()["matrices"] == {"K": 55}
+    with pytest.raises(DisconnectedGraphError):
+        make(clusters, found - 1 if kind == "knn" else 0.999 * found)
+    with pytest.raises(DisconnectedGraphError, match="connect='none' if constraints of your own"):
+        make(clusters, 4)
 
 
 def test_mst_adds_the_shortest_edge_between_components(clusters):

@@ -10,8 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from sdpdr import datasets, graphs
 from sdpdr.graphs.data import make_space
-from sdpdr.graphs.nearest import smallest_k
-from sdpdr.graphs.pairs import clique_pairs, from_table
+from sdpdr.graphs.pairs import clique_pairs, from_table, smallest_k
 from sdpdr.graphs.points import Points
 
 
