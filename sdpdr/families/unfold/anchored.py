@@ -298,10 +298,13 @@ def _require_consistent(
     wrong = (apart > paths * (1.0 + ROUNDING)) | (apart < least * (1.0 - _COORDINATES))
     if wrong.any():
         k, j = np.argwhere(wrong)[0]
+        is_far = apart[k, j] > paths[k, j]
+        allowed = paths[k, j] if is_far else least[k, j]
         raise InfeasibleError(
-            f"anchors {known.nodes[k]} and {known.nodes[j]} are {apart[k, j]:.6g} apart, but the "
-            f"lengths of the graph allow {least[k, j]:.6g} to {paths[k, j]:.6g}. Correct their "
-            "coordinates or units, or penalize lengths with isometry=sdpdr.blocks.Slack(weight)."
+            f"anchors {known.nodes[k]} and {known.nodes[j]} are {apart[k, j]:.6g} apart, "
+            f"{abs(apart[k, j] - allowed):.2g} {'more' if is_far else 'less'} than the "
+            f"{allowed:.6g} that the lengths of the graph allow. Correct their coordinates or "
+            "units, or penalize lengths with isometry=sdpdr.blocks.Slack(weight)."
         )
 
 

@@ -297,7 +297,8 @@ def _refuse_unreachable(graph: NeighborGraph, pairs: FurthestPairs) -> None:
         f = int(np.flatnonzero(short)[0])
         i, j = pairs.edges[f]
         raise InfeasibleError(
-            f"points {i} and {j} must be {np.sqrt(pairs.sqdist[f]):.6g} apart, but the shortest "
-            f"path between them is {np.sqrt(reach[f]):.6g} long and may not be stretched. Lower "
-            "the distance, or relax the isometry."
+            f"points {i} and {j} must be {np.sqrt(pairs.sqdist[f]):.6g} apart, "
+            f"{np.sqrt(pairs.sqdist[f]) - np.sqrt(reach[f]):.2g} more than the shortest path "
+            f"between them, {np.sqrt(reach[f]):.6g}, which may not be stretched. Lower the "
+            "distance, or relax the isometry."
         )
