@@ -126,13 +126,17 @@ class _Search:
     def _move(self, way: Way) -> None:
         """Keep multipliers that are moved by the least share that verifies."""
         try:
-            found = shares(self._form, self._y, way)
+            first, *others, last = shares(self._form, self._y, way)
         except (UnprovedError, ArithmeticError, np.linalg.LinAlgError) as reason:
             self._troubles.append(f"{way.words}: {reason}")
             return
-        for share in found:
-            if self._take(np.clip(way.at(self._y, share), *self._form.box), way.words):
-                return
+        if self._moved(way, first) or not self._moved(way, last):
+            return  # Where the largest share fails, those in between do.
+        any(self._moved(way, share) for share in others)
+
+    def _moved(self, way: Way, share: float) -> bool:
+        """Keep multipliers that are moved by a share; whether they prove a bound."""
+        return self._take(np.clip(way.at(self._y, share), *self._form.box), way.words)
 
     def _is_over(self, enough: float) -> bool:
         """Whether the best bound is good enough, or the time is up."""

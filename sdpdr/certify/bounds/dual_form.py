@@ -123,7 +123,7 @@ class DualForm:
     ) -> tuple[Matrix, Matrix]:
         """S of a matrix as computed, and how far every entry may be from the exact one."""
         slack = cost = self.sdp.cost(name)
-        size, terms = self._size_of_cost(name)
+        size, terms = self._sizes_of_costs[name]
         maps = list(self.sdp.column(name, self.named(y)))
         for linear_map, multipliers in maps:
             slack = slack + linear_map.adjoint(multipliers)
@@ -139,6 +139,10 @@ class DualForm:
             for linear_map, far in self.sdp.column(name, self.named(radius + 0.0 * y)):
                 around = around + 1.01 * adjoint_magnitude(linear_map, far)
         return slack, around
+
+    @cached_property
+    def _sizes_of_costs(self) -> dict[str, tuple[Matrix, int]]:
+        return {v.name: self._size_of_cost(v.name) for v in self.sdp.psd_variables}
 
     def _size_of_cost(self, name: str) -> tuple[Matrix, int]:
         """The size of the terms behind a cost, and how many are added up for an entry."""
