@@ -112,30 +112,34 @@ def _null(rows: Rows, name: str) -> sp.csr_array:
 def _may_confine(faces: Faces, rows: Rows) -> tuple[Mask, Mask]:
     """Whether rows, and their negatives, are never below zero and limited by at most zero.
 
-    Values that may be rounding have any sign.
+    Each of their parts is never below zero then. Values that may be rounding have any sign.
     """
     rng = np.random.default_rng(0)
     # Upper limits above zero leave room for more than a face.
     up, down = rows.rhs <= 0.0, (rows.rhs >= 0.0) & (rows.relation == "==")
-    is_on_face = any(faces.null[name].vectors for name in rows.lhs if name in faces.null)
-    sizes = np.zeros(rows.m)
+    sizes = {name: np.zeros(rows.m) for name in rows.lhs}
     for _ in range(_POINTS):
-        if not np.any(up | down):
-            break
-        anywhere, inside = dict[str, Value](), dict[str, Value]()
-        for name in rows.lhs:
-            v = faces.sdp.variable(name)
-            w = rng.standard_normal(v.extents[0])
-            if isinstance(v, PsdVariable):
-                anywhere[name], inside[name] = _square(w), _square(faces.onto(name, w))
-            else:
-                anywhere[name] = inside[name] = np.abs(w) if v.is_signed else w
-        values = faces.sdp.evaluate(rows.lhs, inside, rows.m)
-        whole = faces.sdp.evaluate(rows.lhs, anywhere, rows.m) if is_on_face else values
-        sizes = np.maximum(sizes, np.abs(whole))
-        error = _VALUE_ROUNDING * sizes
-        up, down = up & (values >= -error), down & (values <= error)
+        for name, size in sizes.items():
+            if not np.any(up | down):
+                return up, down
+            values, anywhere = _values(faces, rows, name, rng)
+            np.maximum(size, np.abs(anywhere), out=size)
+            error = _VALUE_ROUNDING * size
+            up, down = up & (values >= -error), down & (values <= error)
     return up, down
+
+
+def _values(faces: Faces, rows: Rows, name: str, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Values of a part of rows at a random point of the faces, and at one that may lie elsewhere."""
+    sdp, part, v = faces.sdp, {name: rows.lhs[name]}, faces.sdp.variable(name)
+    w = rng.standard_normal(v.extents[0])
+    if not isinstance(v, PsdVariable):
+        values = sdp.evaluate(part, {name: np.abs(w) if v.is_signed else w}, rows.m)
+        return values, values
+    anywhere = sdp.evaluate(part, {name: _square(w)}, rows.m)
+    if name not in faces.null or not faces.null[name].vectors:
+        return anywhere, anywhere
+    return sdp.evaluate(part, {name: _square(faces.onto(name, w))}, rows.m), anywhere
 
 
 def _square(w: Array) -> Value:
