@@ -130,7 +130,7 @@ def _may_confine(faces: Faces, rows: Rows) -> tuple[Mask, Mask]:
 
 
 def _values(faces: Faces, rows: Rows, name: str, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Values of a part of rows at a random point of the faces, and at one that may lie elsewhere."""
+    """Values of a part of rows at a random point of the faces, and at one that may be anywhere."""
     sdp, part, v = faces.sdp, {name: rows.lhs[name]}, faces.sdp.variable(name)
     w = rng.standard_normal(v.extents[0])
     if not isinstance(v, PsdVariable):
