@@ -161,7 +161,8 @@ def solve(
         rest = {"solver": solver, "form": form, "isolate": isolate, "start": start, "proof": proof}
         asked = {name: one for name, one in {**rest, **planned}.items() if _is_given(name, one)}
         given = {name: one for name, one in asked.items() if one != _OVER_CONES.get(name)}
-        found = solve_problem(problem, {**given, "gap_scale": gap_scale})
+        with show_phase(progress, "solving: clarabel, cvxpy form"):
+            found = solve_problem(problem, {**given, "gap_scale": gap_scale})
         return replace(found, of_model=of_model)
     program = as_model(problem)
     watch = Deadline()
