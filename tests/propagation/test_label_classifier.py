@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import make_blobs, make_classification, make_moons
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.semi_supervised import LabelPropagation
 
@@ -93,7 +93,7 @@ def test_harmonic_mode_is_scikit_learns_limit():
 
 
 def test_where_every_label_is_given_nothing_is_solved():
-    learned = sdpdr.MixedLabelPropagation(priors=(0.3, 0.7)).fit(X, Y)
+    learned = sdpdr.MixedLabelPropagation().fit(X, Y)
     np.testing.assert_array_equal(learned.transduction_, Y)
     assert learned.propagations_ == []
 
@@ -135,16 +135,12 @@ def test_bad_input_is_named():
         (KNOWN, {"affinity": "nearest"}, UnknownNameError, "affinity"),
         (KNOWN, {"affinity": "precomputed"}, ShapeError, "square matrix of similarities"),
         (KNOWN, {"n_neighbors": 0}, DataError, "n_neighbors"),
-        (KNOWN, {"priors": "labels"}, DataError, "priors"),
-        (KNOWN, {"priors": (0.2, 0.3, 0.5)}, ShapeError, "each of the 2 classes"),
-        (KNOWN, {"priors": (0.5, 0.9)}, DataError, "sum is 1.4"),
-        (KNOWN, {"priors": (1.0, 0.0)}, DataError, "positive"),
     ):
         with pytest.raises(error, match=message):
             sdpdr.MixedLabelPropagation(**options).fit(X, y)
 
 
-# -- heat and priors --------------------------------------------------------------------------
+# -- heat -------------------------------------------------------------------------------------
 
 
 def test_a_point_far_from_all_follows_its_nearest_ones_by_heat():
@@ -158,28 +154,3 @@ def test_a_point_far_from_all_follows_its_nearest_ones_by_heat():
         warnings.simplefilter("error")
         learned = sdpdr.MixedLabelPropagation(weights="heat").fit(B, known)
     assert learned.transduction_[first[60]] == 1
-
-
-def test_sums_of_distributions_are_the_priors_and_no_class_takes_all():
-    points, truth = make_classification(300, 100, n_informative=10, random_state=3)
-    order = np.random.default_rng(3).permutation(300)
-    given = np.full(300, -1)
-    for c in (0, 1):
-        given[order[truth[order] == c][:5]] = c
-    bare = given == -1
-    plain = sdpdr.MixedLabelPropagation().fit(points, given)
-    assert min(np.bincount(plain.transduction_[bare])) < 0.1 * bare.sum()
-    for shares in ((0.5, 0.5), (0.2, 0.8)):
-        learned = sdpdr.MixedLabelPropagation(priors=shares).fit(points, given)
-        # Before each row is divided by its sum, the classes have these sums.
-        scaled = plain.label_distributions_[bare] * shares
-        scaled /= plain.label_distributions_[bare].sum(axis=0)
-        assert scaled.sum(axis=0) == pytest.approx(shares)
-        scaled /= scaled.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(learned.label_distributions_[bare], scaled)
-        assert np.array_equal(learned.transduction_[~bare], given[~bare])
-        # One rule for points of the fit and others.
-        np.testing.assert_allclose(learned.predict_proba(points), learned.label_distributions_)
-        if shares == (0.5, 0.5):
-            assert min(np.bincount(learned.transduction_[bare])) > 0.3 * bare.sum()
-            assert np.mean(learned.transduction_[bare] == truth[bare]) > 0.65

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
@@ -24,7 +24,7 @@ from sdpdr.base.errors import (
     UnobservedWarning,
     warn,
 )
-from sdpdr.base.estimators import as_numbers, checked
+from sdpdr.base.estimators import checked
 from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.base.labels import (
     UNKNOWN,
@@ -49,8 +49,6 @@ MODES: dict[str, tuple[Callable[..., Propagation], tuple[str, ...]]] = {
     "harmonic": (harmonic, ()),
     "mixed_graph": (mixed_graph, ("ridge", "smoothness")),
 }
-# Priors as users type them need not add up to one in every digit.
-_ONE = 1e-3
 
 
 @dataclass(eq=False, repr=False)
@@ -94,11 +92,6 @@ class MixedLabelPropagation(
     ridge : float, default 1e-3
     smoothness : float, default 1.0
         For ``mode="mixed_graph"``.
-    priors : sequence of float, optional
-        Shares of the classes among points without a label, in the order of ``classes_``. The
-        distributions are scaled once, class by class, so that their sums have these shares, and
-        then point by point, so that each sums to one (class mass normalization); this helps if
-        nearly all points fall to one class.
 
     Attributes
     ----------
@@ -107,8 +100,7 @@ class MixedLabelPropagation(
         Label of every point of `fit`; given labels stay, except with ``mode="mixed_graph"``.
     label_distributions_ : array of shape (n, classes)
         :math:`(1 + \text{score})/2`, divided by its sum: in mode ``"harmonic"`` with two classes
-        the probability that a random walk ends at the class, a convention otherwise. With
-        ``priors`` in their proportion.
+        the probability that a random walk ends at the class, a convention otherwise.
     scores_ : array of shape (n,), or (n, classes)
         The values y, of the second class or of each, divided by the largest absolute value. That
         is 1 in mode ``"harmonic"``; values of least ratio may exceed the labels by a factor that
@@ -135,7 +127,7 @@ class MixedLabelPropagation(
     References
     ----------
     Tong thesis, chapter 3. Zhu, Ghahramani, Lafferty, "Semi-supervised learning using Gaussian
-    fields and harmonic functions", ICML, 2003: class mass normalization.
+    fields and harmonic functions", ICML, 2003.
 
     Examples
     --------
@@ -157,7 +149,6 @@ class MixedLabelPropagation(
     share: float = 0.5
     ridge: float = 1e-3
     smoothness: float = 1.0
-    priors: Sequence[float] | None = None
 
     def fit(self, X: Any, y: Any = None) -> MixedLabelPropagation:
         """Find the labels of all points.
@@ -180,16 +171,10 @@ class MixedLabelPropagation(
         codes = self._codes(y, self._X.shape[0])
         bare = codes == UNKNOWN
         self.scores_ = self._scores(self._similarity(self._X), codes)
-        self._factors = None
-        if self.priors is not None:
-            shares = _shares(self.priors, len(self.classes_))
-            sums = _distributions(self.scores_[bare]).sum(axis=0) if bare.any() else shares
-            self._factors = shares / sums
-        scores = self._in_proportion(self.scores_)
-        self.transduction_ = decided(self.classes_, scores)
+        self.transduction_ = decided(self.classes_, self.scores_)
         if self.mode != "mixed_graph":
             self.transduction_[~bare] = self.classes_[codes[~bare]]
-        self.label_distributions_ = _distributions(scores)
+        self.label_distributions_ = _distributions(self.scores_)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -214,8 +199,7 @@ class MixedLabelPropagation(
 
         A score is the mean over the points of `fit`, weighted by positive similarity; with
         ``affinity="knn"`` over the nearest ones, or that of the point itself if it was there.
-        A point similar to none gets the mean of all. With ``priors``, twice its share in
-        `predict_proba` less one.
+        A point similar to none gets the mean of all.
 
         Parameters
         ----------
@@ -232,7 +216,7 @@ class MixedLabelPropagation(
         total = np.asarray(weights.sum(axis=1)).ravel()
         mean = np.atleast_2d((weights @ self.scores_).T) / np.where(total > 0.0, total, 1.0)
         values = np.where(total > 0.0, mean, np.atleast_2d(self.scores_.mean(axis=0)).T)
-        return self._in_proportion(values[0] if self.scores_.ndim == 1 else values.T)
+        return np.asarray(values[0] if self.scores_.ndim == 1 else values.T)
 
     def _points(self, X: Any, *, reset: bool) -> Any:
         points = checked(
@@ -328,14 +312,6 @@ class MixedLabelPropagation(
             raise DataError("similar pairs connect no node without a label to one with a label.")
         return kept
 
-    def _in_proportion(self, scores: Array) -> Array:
-        """Scores whose distributions have the proportions of the priors, if there are any."""
-        if self._factors is None:
-            return scores
-        shares = _distributions(scores) * self._factors
-        values = 2.0 * shares / shares.sum(axis=1, keepdims=True) - 1.0
-        return values[:, 1] if scores.ndim == 1 else values
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == "precomputed"
@@ -354,21 +330,6 @@ def _if_minus_one(y: Any) -> str:
         f" Here -1 stands for a label that is not known. If it is a class, pass "
         f"numpy.where(numpy.asarray(y) == {mark!r}, {name}, y)."
     )
-
-
-def _shares(priors: Sequence[float], count: int) -> Array:
-    """The priors as shares of so many classes."""
-    shares = as_numbers("priors", priors)
-    if shares.shape != (count,):
-        raise ShapeError(
-            f"priors need a share for each of the {count} classes; they have shape {shares.shape}."
-        )
-    if not (np.all(shares > 0.0) and abs(float(shares.sum()) - 1.0) <= _ONE):
-        raise DataError(
-            f"priors={shares.tolist()} must be positive shares of the classes whose sum is 1; "
-            f"their sum is {shares.sum():g}. Divide them by it."
-        )
-    return shares
 
 
 def _distributions(scores: Array) -> Array:
