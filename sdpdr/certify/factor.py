@@ -152,7 +152,7 @@ class _System:
                 ends += [dot_enclosure(null.data[part], column) for column in seen.T]
         low, high = np.array(ends).reshape(-1, 2).T
         middle = (low + high) / 2.0
-        around = np.concatenate([around, np.maximum(high - middle, middle - low)])
+        around = np.concatenate([around, high - low])
         return np.concatenate([missed, -middle]), UP * around + TINY
 
     def _stacked(

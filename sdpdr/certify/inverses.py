@@ -36,7 +36,7 @@ import scipy.sparse.linalg as spl
 from sdpdr.base.arrays import Array, Matrix, light, scaled, transposed
 from sdpdr.certify.rounding import TINY, longest_row, residual
 from sdpdr.linalg.magnitudes import largest_of_rows
-from sdpdr.linalg.rounding import gamma, near_powers
+from sdpdr.linalg.rounding import UNIT, gamma, near_powers
 from sdpdr.linalg.verified import is_verified_positive
 
 # Corrections of a point, and the share of what it misses that one may leave: what leaves more ends
@@ -174,9 +174,9 @@ class Gram(Inverse):
         if not np.isfinite(guess):
             return 0.0
         least = _SHARE * guess
-        eye = np.eye(self._m) if self._is_dense else sp.eye_array(self._m, format="csc")
-        # The difference is rounded once more, on the diagonal.
-        around = self._error + 2.0**-52 * (float(abs(self._M).max()) + least) * eye
+        eye = self._as_suits(sp.eye_array(self._m, format="csc"))
+        # The difference is rounded once more, on the diagonal, which is larger than it.
+        around = self._error + UNIT * float(abs(self._M).max()) * eye
         is_proved = least > 0.0 and is_verified_positive(self._M - least * eye, around)
         return least if is_proved else 0.0
 

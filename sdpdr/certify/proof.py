@@ -208,7 +208,7 @@ def bound_proof(program: FlatProgram, z: Array) -> Proof:
     """
     m = program.f.size
     free = np.full(m, np.square(max(1.0, largest(z))))
-    D = np.concatenate([free, program.each(lambda cone, v: _sizes(cone, v, dual=True), z[m:])])
+    D = np.concatenate([free, program.each(_sizes, z[m:])])
     radii, radii_of_cost = _radii_of_dual(program)
 
     def matrices() -> list[Own]:
@@ -243,11 +243,10 @@ def _radii_of_dual(program: FlatProgram) -> tuple[sp.csr_array | None, Array | f
     return sp.csr_array(sp.hstack([rows[:, :n].T, costs])), rows[:, [-1]].toarray().ravel()
 
 
-def _sizes(cone: Cone, v: Array, *, dual: bool = False) -> Array:
+def _sizes(cone: Cone, v: Array) -> Array:
     """The metric of small corrections: sizes of entries times that of their copy."""
     if isinstance(cone, Semidefinite):
-        matrices = cone.matrices(v / cone.weight if dual else v)
-        d = np.sqrt(np.abs(np.diagonal(matrices, axis1=1, axis2=2)) + 1e-200)
+        d = np.sqrt(np.abs(v[:, cone.i == cone.j]) + 1e-200)
         d = np.maximum(d, 1e-6 * d.max(axis=1, keepdims=True))
         return np.asarray(d[:, cone.i] * d[:, cone.j] * d.max(axis=1, keepdims=True) ** 2)
     largest = np.max(np.abs(v), axis=1, keepdims=True) + 1e-150

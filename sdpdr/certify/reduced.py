@@ -53,9 +53,9 @@ class Reduced:
         cones = of_images(old, [face.left for face in faces], z[self.kept.size :])
         at = m
         for part, face in zip(old.parts, faces, strict=True):
-            size = face.zero.shape[0] if flat.size > m else 0
-            cones[part.rows] += face.zero[:size].T @ flat[at : at + size]
-            at += size
+            end = at + face.zero.shape[0]
+            cones[part.rows] += face.zero.T @ flat[at:end]
+            at = end
         if self.map is not None:
             (rows,) = (part.rows for part in old.parts if part.kind == SEMIDEFINITE)
             # Each is minus a variable, which no other multiplier of the matrix is of.

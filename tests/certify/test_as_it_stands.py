@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import sdpdr
-from sdpdr.certify.as_it_stands import cost, entries_of_factor, misses
+from sdpdr.certify.as_it_stands import are_dual_feasible, cost, entries_of_factor, misses
 from sdpdr.certify.flat import (
     EXPONENTIAL,
     NONNEGATIVE,
@@ -103,3 +103,26 @@ def test_a_value_beyond_all_doubles_is_none_that_is_attained():
     for repair in (False, True):
         found = sdpdr.verify(problem, repair=repair)
         assert found.attained is None
+
+
+def with_multipliers(kind, size, z, w=THIRD):
+    """Whether multipliers of a cone, and of an equation, are those of costs that fit a third."""
+    n = len(z)
+    own = Piece(kind, size, sp.csr_array(-3.0 * np.eye(n)), np.zeros(n))
+    costs = np.array([float(3 * Fraction(v) - 1) for v in z])
+    program = build(costs, sp.csr_array(np.full((1, n), 3.0)), np.zeros(1), [own])
+    return are_dual_feasible(program, dict(enumerate([w, *map(Fraction, z)])))
+
+
+@pytest.mark.parametrize(("kind", "size", "inside", "outside", "_"), POINTS[:4])
+def test_multipliers_are_feasible_where_they_add_up_to_costs_and_lie_in_the_cone(
+    kind, size, inside, outside, _
+):
+    """Off the diagonal of a matrix there are twice the entries."""
+    twice = [1, 2, 1] if kind == SEMIDEFINITE else [1] * len(inside)
+    inside, outside = ([a * b for a, b in zip(twice, v, strict=True)] for v in (inside, outside))
+    assert with_multipliers(kind, size, inside) is True
+    assert not with_multipliers(kind, size, outside)
+    assert not with_multipliers(kind, size, inside, w=THIRD + Fraction(1, 2**200))
+    # Nothing is said of cones that are not their own duals.
+    assert not with_multipliers(EXPONENTIAL, 3, [-1, 1, 3])

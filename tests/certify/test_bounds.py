@@ -22,6 +22,7 @@ from sdpdr.certify.bounds.inwards import identity_multipliers, shares, ways
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.linalg import (
     Diagonal,
+    Entries,
     InnerProduct,
     Products,
     QuadraticForms,
@@ -683,6 +684,49 @@ def test_the_identity_is_met_as_nearly_as_by_least_squares():
     sdp = SDP((VectorVariable("z", 7, nonnegative=True),), {}, (rows,))
     exact = np.linalg.lstsq(B[:, :6].T, np.ones(6))[0]
     assert identity_multipliers(sdp) == pytest.approx(exact, rel=1e-6)
+
+
+def test_inequalities_that_the_identity_does_not_need_have_a_little_beside_free_scalars():
+    """So that a box around multipliers keeps their signs; without free scalars there is no box."""
+    below = Rows("below", "<=", {"X": -1.0 * Entries(2, [[0, 0]])}, np.ones(1))
+    for is_free in (False, True):
+        free = (VectorVariable("f", 1),) if is_free else ()
+        side = {"X": Entries(2, [[0, 1]]), **({"f": VectorMap([[1.0]])} if is_free else {})}
+        across = Rows("across", "==", side, np.ones(1))
+        diagonal = Rows("diagonal", "==", {"X": Diagonal(2)}, np.ones(2))
+        sdp = SDP((PsdVariable("X", 2), *free), {}, (below, across, diagonal))
+        v = sdp.remembered(DualForm).named(identity_multipliers(sdp))
+        assert v["diagonal"] == pytest.approx(np.ones(2), rel=1e-6)
+        assert v["below"] == pytest.approx(1e-3 * is_free, rel=1e-6)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_limits_of_multipliers_are_mixed_with_whatever_their_sign(sign):
+    """Penalties of four let multipliers go up to four, or down to minus four."""
+    variables = (PsdVariable("X", 2), VectorVariable("z", 2, nonnegative=True))
+    side = {"X": sign * Diagonal(2), "z": VectorMap(-sign * np.eye(2))}
+    rows = Rows("rows", "==", side, np.ones(2))
+    sdp = SDP(variables, {"z": VectorMap(np.full((1, 2), 4.0))}, (rows,))
+    (found,) = (way.d for way in ways(sdp.remembered(DualForm), np.zeros(2)) if way.is_point)
+    assert found == pytest.approx(4.0 * sign * np.ones(2))
+
+
+@pytest.mark.parametrize("corner", [0.25, -0.25])
+def test_a_matrix_that_no_way_moves_has_to_be_positive_semidefinite_already(corner):
+    def shares_of(*others):
+        cost = {"X": InnerProduct([[0.0, 1.0], [1.0, 0.0]]), **dict(others)}
+        matrices = tuple(PsdVariable(name, 2 if name == "X" else 1) for name in cost)
+        rows = Rows("diagonal", "==", {"X": Diagonal(2)}, np.ones(2))
+        form = SDP(matrices, cost, (rows,)).remembered(DualForm)
+        y = np.full(2, 0.5)
+        return [shares(form, y, way)[0] for way in ways(form, y) if not way.is_point]
+
+    other = ("Y", InnerProduct([[corner]]))
+    if corner > 0.0:
+        assert shares_of(other) == pytest.approx(shares_of())
+    else:
+        with pytest.raises(UnprovedError, match="'Y'"):
+            shares_of(other)
 
 
 def test_sizes_of_moves_onto_equations_are_those_of_the_multipliers():

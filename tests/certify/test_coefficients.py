@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -67,3 +69,25 @@ def test_radii_of_quotients_by_the_root_of_two_are_as_small_as_these():
     for number, quotient, radius in zip(*some, strict=True):
         assert 2 * (quotient - radius) ** 2 < number**2 < 2 * (quotient + radius) ** 2
         assert radius * 10**15 <= quotient
+
+
+def test_rounded_coefficients_have_radii_where_they_are():
+    """Off the diagonal, and nowhere else: of a row by a matrix, and of a triangle by a number."""
+    rng, off = np.random.default_rng(7), ROW != COLUMN
+    data = rng.normal(size=(3, ROW.size))
+    rows, radii = coefficients(SvecMap(ORDER, sp.csr_array(data)))
+    column, around = coefficients_of_triangle(VectorMap(data.T))
+    for found, far, factor in ((rows, radii, 2), (column.T, around.T, Fraction(1, 2))):
+        found, far = found.toarray(), far.toarray()
+        np.testing.assert_array_equal(found[:, ~off], data[:, ~off])
+        assert not np.any(far[:, ~off])
+        assert np.all(far <= 1e-15 * abs(found))
+        low, high = (abs(fractions(found)) + side * fractions(far) for side in (-1, 1))
+        squares = factor * fractions(data) ** 2
+        rounded = far > 0.0
+        assert np.any(rounded)
+        assert not np.all(rounded[:, off])
+        assert np.all((low**2 <= squares)[rounded] & (squares <= high**2)[rounded])
+        assert found[~rounded] == pytest.approx(
+            np.where(off, np.sqrt(float(factor)) * data, data)[~rounded], rel=4e-16
+        )

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sdpdr.certify.dependent import (
     _are_sums,
     _follow,
+    _in_integers,
     _inverse,
     _primes_below,
     _small_fractions,
@@ -212,3 +213,38 @@ def rank(matrix):
             [a - row[c] / pivot[c] * b for a, b in zip(row, pivot, strict=True)] for row in left
         ]
     return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_become_integers_without_a_factor_of_two_in_common(seed):
+    """Whatever zeros are stored beside them."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.normal(size=(5, 4)) * 2.0 ** rng.integers(-60, 60, 4)
+    matrix[:, 3] = 3.0 * 2.0 ** rng.integers(20, 30, 5)
+    matrix[rng.integers(0, 5, 4), np.arange(4)] = 0.0
+    given = sp.csr_array(np.ones((5, 4)))
+    given.data[:] = matrix.ravel()
+    found = _in_integers(given).toarray()
+    for numbers, column in zip(matrix.T, found.T, strict=True):
+        whole = [int(v) for v in column]
+        assert [float(v) for v in whole] == column.tolist()
+        assert any(v % 2 for v in whole)
+        units = {Fraction(v) / Fraction(float(x)) for v, x in zip(whole, numbers, strict=True) if x}
+        assert len(units) == 1
+        assert np.frexp(float(units.pop()))[0] == 0.5
+
+
+def test_primes_are_not_tried_where_they_take_too_long(monkeypatch):
+    """Multiplications grow as the cube of rows, and their number by as much."""
+    rng, least = np.random.default_rng(0), []
+    for r in (4, 8):
+        basis = rng.integers(-20, 21, (r, r + 1)).astype(float)
+        given = sp.csr_array(np.vstack([basis, np.sum(basis, axis=0)]))
+        works = []
+        for work in 2.0 ** np.arange(6.0, 14.0, 0.5):
+            monkeypatch.setattr("sdpdr.certify.dependent._WORK", work)
+            works.append(_follow(given, np.arange(r), np.array([r])) is not None)
+        assert works == sorted(works)
+        least.append(2.0 ** (6.0 + 0.5 * works.index(True)))
+    # Twice the rows need nearly eight times the work for each prime, and some more primes.
+    assert 5.0 <= least[1] / least[0] <= 20.0

@@ -112,6 +112,15 @@ def test_residuals_and_inner_products_are_enclosed(seed):
             assert abs(truth - Fraction(float(value[k]))) <= Fraction(float(around[k]))
         product = sum(p * q for p, q in zip(exact(A[0]), y, strict=True))
         assert Fraction(low) <= product <= Fraction(high)
+    # At a point itself they are as narrow as rounding, and hold products below all doubles.
+    for unit in (1.0, 1e-170):
+        low, high = inner(unit * A[0], unit * x)
+        product = sum(p * q for p, q in zip(exact(unit * A[0]), exact(unit * x), strict=True))
+        assert Fraction(low) < product < Fraction(high)
+        assert high - low <= 1e-14 * np.sum(abs(unit * A[0] * unit * x)) + 1e-290
+        value, around = residual(np.zeros(4), sp.csr_array(unit * A), unit * x)
+        assert abs(-product - Fraction(float(value[0]))) <= Fraction(float(around[0]))
+        assert 0.0 < around[0] < 1e-15 * np.sum(abs(unit * A[0] * unit * x)) + 1e-290
 
 
 def test_a_matrix_at_the_edge_is_not_said_to_be_definite():

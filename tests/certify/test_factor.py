@@ -281,6 +281,13 @@ def test_a_root_is_proved_where_it_is_and_nowhere_else(start, share, monkeypatch
         assert system.candidate().points["X"].far == system.far
 
 
+def test_without_equations_a_factor_is_exact():
+    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, ())
+    found = solved_near(layout(sdp), {"X": np.eye(2)}, np.zeros(0), np.zeros(0, bool), Effort())
+    assert found.points["X"].far == 0.0
+    assert found.value() == pytest.approx(2.0, rel=1e-14)
+
+
 @pytest.mark.parametrize("signed", [True, False])
 def test_units_of_scalars_change_no_radius(signed):
     far = []

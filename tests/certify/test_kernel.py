@@ -200,8 +200,8 @@ def test_a_point_is_moved_by_no_more_than_ten_times_as_much_as_is_needed(away):
     assert 1.0 <= found.number <= 1.0 + 11.0 * least
     # What costs no less than the point inside is of no use, and a share that is given is taken.
     assert proof.towards(np.full(1, 3.0), inside).number == pytest.approx(2.0)
-    share = proof.towards(np.full(1, 1.0), inside, most=0.25)
-    assert share.number == pytest.approx(1.25)
+    share = proof.towards(np.full(1, 1.0), np.full(1, 3.0), most=0.25)
+    assert share.number == pytest.approx(1.5)
     # Where the share is limited from below, nothing less is tried.
     assert proof.towards(np.ones(1), inside, least=1e-2).number == pytest.approx(1.01)
 
@@ -247,22 +247,17 @@ def test_unknowns_move_by_as_much_as_the_slack_is_large():
         z = np.concatenate([[0.0, -largest], largest / 2.0 * program.centre])
         squares = bound_proof(program, z).squares
         assert squares[:2].tolist() == [free, free]
-        dual = program.each(lambda cone, v: _sizes(cone, v, dual=True), z[2:])
-        np.testing.assert_array_equal(squares[2:], dual)
+        np.testing.assert_array_equal(squares[2:], program.each(_sizes, z[2:]))
 
 
-@pytest.mark.parametrize("dual", [False, True])
-def test_the_metric_of_corrections_is_that_of_squared_sizes(dual):
+def test_the_metric_of_corrections_is_that_of_squared_sizes():
     """One at points of size one, and homogeneous; of a matrix by the sizes of its diagonal."""
     rng = np.random.default_rng(0)
     for cone in (Nonnegative(1, 4), SecondOrder(2, 3), Semidefinite(2, 3)):
-        weight = getattr(cone, "weight", 1.0) if dual else 1.0
-        e = cone.centre() * weight
-        np.testing.assert_allclose(_sizes(cone, e, dual=dual), 1.0)
-        v = (cone.centre() + 0.3 * rng.normal(size=e.shape)) * weight
-        np.testing.assert_allclose(
-            _sizes(cone, 8.0 * v, dual=dual), 64.0 * _sizes(cone, v, dual=dual)
-        )
+        e = cone.centre()
+        np.testing.assert_allclose(_sizes(cone, e), 1.0)
+        v = e + 0.3 * rng.normal(size=e.shape)
+        np.testing.assert_allclose(_sizes(cone, 8.0 * v), 64.0 * _sizes(cone, v))
     matrix = np.diag([4.0, 1.0, 0.25])[np.tril_indices(3)][None]
     j, i = np.tril_indices(3)
     d = np.array([2.0, 1.0, 0.5])
@@ -308,6 +303,15 @@ def test_levels_rise_until_both_sides_are_proved_and_no_longer(monkeypatch):
     given, tried = levels(monkeypatch, lambda mu: True, gaps=lambda mu: 1e-3)
     given._up(1.0, _FEW)
     assert tried == [1.0, _UP]
+
+
+def test_the_path_is_followed_from_a_level_upwards_and_down_where_one_proves_both(monkeypatch):
+    given, tried = levels(monkeypatch, lambda mu: False)
+    assert not given._along_path(1, _FEW)
+    assert tried == pytest.approx([given._least * _UP, given._least * _UP**2])
+    given, tried = levels(monkeypatch, lambda mu: mu >= 1e-3)
+    assert given._along_path(0, 100)
+    assert min(tried) < 1e-3 <= max(tried)
 
 
 def test_levels_fall_until_half_a_step_fails(monkeypatch):

@@ -273,6 +273,7 @@ def test_searches_for_faces_and_rays_know_the_radii_of_their_program(side, ray):
     found = whole.around
     E, A = found.E.toarray(), found.A.toarray()
     assert E.shape[1] == A.shape[1] == whole.c.size + 1
+    assert E.shape[0] == whole.f.size
     if side == "primal":
         # Right sides have become a column.
         assert np.all(E[:, : n + 1] == 1e-8)
