@@ -27,6 +27,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.certify.rounding import DIGITS, last_bits
 from sdpdr.linalg.rounding import near_powers
 
 # Relative size of what is new in a row, below which it is to follow from others.
@@ -37,8 +38,8 @@ _DENOMINATOR = 1000
 _OFF, _CONVERGENTS = 1e-8, 20
 # Multiplications modulo primes that take a second or two.
 _WORK = 5e9
-# Integers below which sums of doubles are exact, digits of a double, and more than its exponents.
-_EXACT, _DIGITS, _RANGE = 2.0**53, 53, 4096
+# Integers below which sums of doubles are exact.
+_EXACT = 2.0**DIGITS
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,12 +218,8 @@ def _small_fractions(numbers: Array) -> tuple[Array, Array]:
 def _in_integers(matrix: Matrix) -> sp.csr_array:
     """Columns in powers of two, such that all numbers are integers."""
     matrix = sp.csr_array(matrix)
-    mantissa, exponent = np.frexp(matrix.data)
-    whole = np.ldexp(mantissa, _DIGITS).astype(np.int64)
-    # The last bit that is set.
-    last = exponent - _DIGITS + np.log2(np.maximum(whole & -whole, 1).astype(float)).astype(int)
-    units = np.full(matrix.shape[1], -_RANGE)
-    np.maximum.at(units, matrix.indices[whole != 0], -last[whole != 0])
+    units = np.full(matrix.shape[1], np.iinfo(np.int32).min)
+    np.maximum.at(units, matrix.indices, -last_bits(matrix.data))
     data = np.ldexp(matrix.data, units[matrix.indices])
     return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 

@@ -20,12 +20,10 @@ from sdpdr.base.arrays import (
     row_of_each,
     rows_as_they_are,
 )
-from sdpdr.certify.rounding import longest_row
+from sdpdr.certify.rounding import DIGITS, last_bits, longest_row
 from sdpdr.linalg.rounding import UNIT, gamma, two_product
 from sdpdr.linalg.svec import svec_size, upper_triangle
 
-# Digits of a double, and an exponent far above those of products.
-_DIGITS, _ANY = 53, 1010
 # Radii of sums in the longest format, in units of rounding of these, that add nothing to it.
 _CLEAR = 2.0**-4
 
@@ -122,13 +120,9 @@ def _are_exact(terms: Array, errors: Array, starts: Index) -> NDArray[np.bool_]:
 
     The last bits of all terms are no smaller than that, and no partial sum has more than 52 bits.
     """
-    mantissa, exponent = np.frexp(terms)
-    whole = np.ldexp(mantissa, _DIGITS).astype(np.int64)
-    last = np.frexp((whole & -whole).astype(float))[1] + exponent
-    # Zeros are multiples of anything.
-    least = np.minimum.reduceat(np.where(terms == 0.0, _ANY, last), starts) - _DIGITS - 1
+    least = np.minimum.reduceat(last_bits(terms), starts)
     sizes = np.add.reduceat(np.abs(terms), starts)
-    is_short = sizes < np.ldexp(2.0 ** (_DIGITS - 1), least)
+    is_short = sizes < np.ldexp(2.0 ** (DIGITS - 1), least)
     return is_short & (np.add.reduceat(np.abs(errors), starts) == 0.0)
 
 

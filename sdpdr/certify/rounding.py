@@ -21,8 +21,27 @@ from sdpdr.linalg.rounding import UNIT, gamma, near_powers
 ELEMENTARY = 8.0 * UNIT
 # Covers the few roundings of a bound that is itself computed.
 UP = 1.0 + 8.0 * UNIT
+# Binary digits of a double.
+DIGITS = np.finfo(float).nmant + 1
+# What counts as the last bit of zero: two to this, times all digits, is a double.
+_NO_BIT = np.finfo(float).maxexp - DIGITS - 1
 # Far above what underflow can add up to, far below anything that matters.
 TINY = 1e-300
+
+
+def last_bits(numbers: Array) -> NDArray[np.int64]:
+    """Exponents of the last bits that are set in numbers, none of them larger than that of zero.
+
+    Examples
+    --------
+    >>> last_bits(np.array([1.0, 6.0, 0.75])).tolist()
+    [0, 1, -2]
+    """
+    mantissa, exponent = np.frexp(numbers)
+    whole = np.ldexp(mantissa, DIGITS).astype(np.int64)
+    bit = np.frexp((whole & -whole).astype(float))[1] - 1
+    last = np.where(whole == 0, _NO_BIT, bit + exponent - DIGITS)
+    return np.asarray(np.minimum(last, _NO_BIT), dtype=np.int64)
 
 
 def longest_row(A: Matrix) -> int:
