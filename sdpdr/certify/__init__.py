@@ -1,8 +1,8 @@
 """What is proved of a program, whichever solver spoke: a kernel over cones, and bounds.
 
-`sdpdr.certify.prove.prove` is the door. A value is proved by a point that exists near one that is
-given, a bound by multipliers that do; both are one statement. In the order in which a reader meets
-them:
+`sdpdr.certify.prove.prove` is the door, which keeps what it knows in `attempts`. A value is proved
+by a point that exists near one that is given, a bound by multipliers that do; both are one
+statement. In the order in which a reader meets them:
 
 - The program: `standard` and `flat` write it over a product of `cones`, `units` in its own units.
 - The statement: `equations` have an exact solution near a point, without `dependent` ones, and

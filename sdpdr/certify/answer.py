@@ -9,9 +9,10 @@ from math import inf
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.certify.attempts import Oracle
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
 from sdpdr.certify.path import LARGEST
-from sdpdr.certify.prove import Oracle, prove
+from sdpdr.certify.prove import prove
 from sdpdr.certify.standard import Standard, standard
 from sdpdr.certify.units import NOTHING
 from sdpdr.program.arrows import arrow_labels

@@ -2,39 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sdpdr.certify.equations import MISSED as MISSED
+from sdpdr.certify.attempts import Attempts
+from sdpdr.certify.equations import MISSED
 from sdpdr.certify.faces import DUAL, PRIMAL
-from sdpdr.certify.flat import Answer, Behind
+from sdpdr.certify.flat import Answer, Behind, FlatProgram
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
 from sdpdr.certify.margin import inside, margin
 from sdpdr.certify.proof import bound_proof, value_proof
 from sdpdr.certify.reduced import reduced, refuted
 
-if TYPE_CHECKING:
-    from sdpdr.certify.prove import Kernel
+# What proves a smaller program, from an answer to it, by so many faces.
+Inner = Callable[[FlatProgram, Answer, int], Knowledge]
 
 
 class OnFaces:
-    """Where there is no interior: the same on a face, or a ray behind faces."""
+    """Where there is no interior: the same on a face, or a ray behind faces.
 
-    def __init__(self, kernel: Kernel) -> None:
-        self._kernel, self._known = kernel, kernel.known
+    Parameters
+    ----------
+    attempts : Attempts
+        Those at the program.
+    inner : callable
+        What proves the program on a face.
+    """
+
+    def __init__(self, attempts: Attempts, inner: Inner) -> None:
+        self._attempts, self._known, self._prove = attempts, attempts.known, inner
 
     def run(self) -> None:
         """All in turn; what no face is found for beside a close answer stays so.
 
         That is `FlatProgram.faceless`, and is not looked for again.
         """
-        known, faceless = self._known, self._kernel.program.faceless
+        known, faceless = self._known, self._attempts.program.faceless
         if faceless:
             return
         self._search()
-        if known.status == UNPROVED and not self._kernel.is_late() and self._kernel.is_close:
+        if known.status == UNPROVED and not self._attempts.is_late() and self._attempts.is_close:
             missing = VALUE if VALUE not in known.how else BOUND
             faceless |= {missing} - known.how.keys()
 
@@ -46,57 +55,57 @@ class OnFaces:
         if VALUE in known.how and BOUND not in known.how and not self._is_inside(DUAL):
             # Behind faces a ray shows that there are no multipliers, and a finite optimum may do
             # without them, unless a point is inside.
-            if self._is_refuted(DUAL, UNBOUNDED, most=4 if self._kernel.has_interior else 1):
+            if self._is_refuted(DUAL, UNBOUNDED, most=4 if self._attempts.has_interior else 1):
                 return
             self._on_face_of_multipliers()
 
     def _without_interior(self) -> None:
         """A ray and a face in turn: first what the margin shows, the other takes a solve."""
-        known, kernel = self._known, self._kernel
+        known, attempts = self._known, self._attempts
         steps = [lambda: self._is_refuted(PRIMAL, INFEASIBLE, most=1), self._on_face_of_points]
         with suppress(*MISSED):
-            if margin(kernel.program, PRIMAL, kernel.solve).is_zero:
+            if margin(attempts.program, PRIMAL, attempts.solve).is_zero:
                 steps.reverse()
         for step in steps:
             is_open = VALUE not in known.how and known.status == UNPROVED
-            if is_open and not kernel.is_late():
+            if is_open and not attempts.is_late():
                 step()
 
     def is_as_claimed(self, claim: str) -> bool:
         """Whether what a solver claims is proved."""
-        claimed = self._kernel.answer
+        claimed = self._attempts.answer
         if claim == INFEASIBLE:
             return self._is_refuted(PRIMAL, INFEASIBLE, claimed=claimed)
         if not self._is_inside(PRIMAL):
             return False
-        most = 4 if self._kernel.has_interior else 1
+        most = 4 if self._attempts.has_interior else 1
         return self._is_refuted(DUAL, UNBOUNDED, most, claimed)
 
     def _is_inside(self, side: str) -> bool:
         """Whether a side is proved next to the answer, or where the margin is largest."""
-        kernel = self._kernel
-        if kernel.is_late():
+        attempts = self._attempts
+        if attempts.is_late():
             return False
         try:
-            y = inside(kernel.program, side, kernel.solve)
+            y = inside(attempts.program, side, attempts.solve)
         except MISSED as why:
             self._known.notes.append(f"{side} margin: {why}")
             return False
-        program, answer = kernel.program, kernel.answer
+        program, answer = attempts.program, attempts.answer
         if side == PRIMAL:
             proof = value_proof(program, program.b - program.A @ y)
-            return kernel.attempt(proof, answer.x, "a point towards the largest margin", y)
+            return attempts.attempt(proof, answer.x, "a point towards the largest margin", y)
         how = "multipliers towards the largest margin"
-        return kernel.attempt(bound_proof(program, y), answer.z, how, y)
+        return attempts.attempt(bound_proof(program, y), answer.z, how, y)
 
     def _is_refuted(
         self, side: str, status: str, most: int = 4, claimed: Answer | None = None
     ) -> bool:
-        kernel, known = self._kernel, self._known
-        if known.status in (INFEASIBLE, UNBOUNDED) or kernel.is_late():
+        attempts, known = self._attempts, self._known
+        if known.status in (INFEASIBLE, UNBOUNDED) or attempts.is_late():
             return False
         try:
-            found = refuted(kernel.program, side, kernel.solve, most, claimed)
+            found = refuted(attempts.program, side, attempts.solve, most, claimed)
         except MISSED as why:
             known.notes.append(f"{status}: {why}")
             return False
@@ -104,7 +113,7 @@ class OnFaces:
         faces = "a face" if count == 1 else f"{count} faces"
         known.how[status] = f"a ray behind {faces}" if count else "a ray"
         known.ray = None if count else found.at
-        kernel.program.behind[status] = found
+        attempts.program.behind[status] = found
         return True
 
     def _inner(self, side: str, faces: int) -> Knowledge | None:
@@ -112,14 +121,14 @@ class OnFaces:
 
         The whole remembers what proves it, as multipliers of its own.
         """
-        kernel = self._kernel
+        attempts, behind = self._attempts, self._attempts.program.behind
         try:
-            small = reduced(kernel.program, side, kernel.solve)
-            answer = kernel.solve(small.program)
+            small = reduced(attempts.program, side, attempts.solve)
+            answer = attempts.solve(small.program)
         except MISSED as why:
             self._known.notes.append(f"{side} face: {why}")
             return None
-        found = kernel.inner(small.program, answer, faces)
+        found = self._prove(small.program, answer, faces)
         self._known.notes += found.notes
         if found.x is not None and small.map is not None:
             found.x = small.map @ found.x
@@ -128,19 +137,19 @@ class OnFaces:
             proved[BOUND] = Behind((), found.z)
         if side == PRIMAL:
             for claim in proved.keys() & {BOUND, INFEASIBLE}:
-                kernel.program.behind[claim] = small.behind(proved[claim], of_bound=claim == BOUND)
+                behind[claim] = small.behind(proved[claim], of_bound=claim == BOUND)
             if VALUE in found.how:
                 steps = proved[VALUE].exposing if VALUE in proved else ()
                 # The point is that of the solution; multipliers of zero stand for it.
                 nothing = np.zeros(small.program.f.size + small.program.b.size)
-                kernel.program.behind[VALUE] = small.behind(Behind(steps, nothing))
+                behind[VALUE] = small.behind(Behind(steps, nothing))
         elif BOUND in proved:
             # They are multipliers of the whole program, on the boundary of their cones.
-            kernel.program.behind[BOUND] = Behind((), small.multipliers(proved[BOUND].at))
+            behind[BOUND] = Behind((), small.multipliers(proved[BOUND].at))
         return found
 
     def _on_face_of_points(self) -> None:
-        found, known = self._inner(PRIMAL, self._kernel.faces - 1), self._known
+        found, known = self._inner(PRIMAL, self._attempts.faces - 1), self._known
         if found is None:
             return
         # A ray that needs no face says more.

@@ -8,13 +8,14 @@ there is no interior, the same on the smallest face, or a ray. What was proved b
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from math import inf
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, largest
+from sdpdr.base.arrays import Array
+from sdpdr.certify.attempts import Attempts, Oracle
+from sdpdr.certify.equations import MISSED
 from sdpdr.certify.flat import Answer, FlatProgram
 from sdpdr.certify.knowledge import (
     BOUND,
@@ -23,19 +24,15 @@ from sdpdr.certify.knowledge import (
     VALUE,
     Knowledge,
 )
-from sdpdr.certify.on_faces import MISSED, OnFaces
+from sdpdr.certify.on_faces import OnFaces
 from sdpdr.certify.path import Path, TooLargeError
-from sdpdr.certify.proof import Proof, Proved, bound_proof, value_proof
+from sdpdr.certify.proof import Proof, bound_proof, value_proof
 from sdpdr.linalg.rounding import near_powers
 
-# A solver as an oracle: its answers, within some seconds, are proposals.
-Oracle = Callable[[FlatProgram, float], Answer]
 # A point, its slack, and multipliers.
 Triple = tuple[Array, Array, Array]
 # Gap of the first point of the path, over the tolerance: what is left goes to the proofs.
 _SHARE = 0.3
-# What a side may lose, over the tolerance.
-_NEGLIGIBLE = 1e-4
 # Levels of the path that are tried upwards until both sides are proved, before faces are looked
 # for, and after.
 _FEW, _UPWARDS = 2, 4
@@ -44,8 +41,6 @@ _UP, _DOWN = 100.0, 0.2
 # What is left of a gap where both sides come from elsewhere, rounded.
 _CONTRADICTS = 1e-9
 _MISTAKE = "their proofs contradict each other, a mistake of sdpdr's own: please report it"
-# Share of the way inside that a point may be moved that is to stay where it is.
-_LITTLE = 1e-5
 # Beside the largest, the last digit of what is rounded where the optimum is next to zero.
 _DIGITS = 2.0**-20
 _FEW_DIGITS = "numbers of few digits"
@@ -102,33 +97,10 @@ def prove(
     return kernel.run(claim)
 
 
-class Kernel:
-    """The state of one proof."""
+class Kernel(Attempts):
+    """The order of all attempts."""
 
-    def __init__(
-        self,
-        program: FlatProgram,
-        answer: Answer,
-        solve: Oracle,
-        tol: float,
-        seconds: float,
-        faces: int,
-        known: Knowledge,
-    ) -> None:
-        self._has_point, self._has_multipliers = (
-            bool(np.all(np.isfinite(v))) for v in (answer.x, answer.z)
-        )
-        nothing, centre = np.zeros(program.c.size), program.centre
-        if not self._has_point:
-            answer = answer._replace(x=nothing, s=centre)
-        if not self._has_multipliers:
-            answer = answer._replace(z=np.concatenate([np.zeros(program.f.size), centre]))
-        self.program, self.answer, self._oracle = program, answer, solve
-        self.tol, self.faces = tol, faces
-        self._start, self._seconds = time.process_time(), seconds
-        self.known, self.has_interior, self.stays = known, False, False
-        self._right = np.concatenate([program.f, program.b])
-        self._path: Path | None = None
+    _path: Path | None = None
 
     @property
     def _least(self) -> float:
@@ -141,36 +113,6 @@ class Kernel:
         left, oracle = self.left(), self._oracle
         return Kernel(program, answer, oracle, self.tol, left, faces, known).run()
 
-    def left(self) -> float:
-        """Seconds of the budget that are left."""
-        return self._seconds - (time.process_time() - self._start)
-
-    def is_late(self) -> bool:
-        """Whether the budget is spent."""
-        return self.left() < 0.0
-
-    def solve(self, program: FlatProgram) -> Answer:
-        """What the oracle says within the budget."""
-        return self._oracle(program, max(self.left(), 0.0))
-
-    @property
-    def is_done(self) -> bool:
-        """Whether both sides agree to the tolerance."""
-        return self.known.gap <= self.tol or self.known.is_nothing
-
-    @property
-    def is_close(self) -> bool:
-        """Whether the answer misses no equations by more than the root of the tolerance."""
-        program, (x, s, z, _) = self.program, self.answer
-        E, A, dual = program.E, program.A, program.dual_equations
-        sides = (
-            (E @ x - program.f, abs(E) @ abs(x) + abs(program.f)),
-            (A @ x + s - program.b, abs(A) @ abs(x) + abs(program.b)),
-            (dual @ z + program.c, abs(dual) @ abs(z) + abs(program.c)),
-        )
-        most = np.sqrt(self.tol)
-        return all(np.linalg.norm(off) <= most * np.linalg.norm(sizes) for off, sizes in sides)
-
     def run(self, claim: str = "") -> Knowledge:
         """All in turn; numbers that overflow on the way are looked at where they arrive."""
         with np.errstate(all="ignore"):
@@ -178,13 +120,13 @@ class Kernel:
 
     def _run(self, claim: str) -> Knowledge:
         known = self.known
-        if not (claim and OnFaces(self).is_as_claimed(claim)):
+        if not (claim and OnFaces(self, self.inner).is_as_claimed(claim)):
             self._as_given()
             # Where a side is missing there is no path to follow.
             if self._has_point and self._has_multipliers:
                 self._beyond()
             elif claim:
-                OnFaces(self).run()
+                OnFaces(self, self.inner).run()
         if known.is_nothing and known.gap > self.tol:
             self._rounded_to_zero()
         if known.gap < -_CONTRADICTS:
@@ -201,7 +143,7 @@ class Kernel:
         is_followed = not self.is_done and not self.is_late() and self._on_path()
         has_faces = self.faces > 0 and not self.stays
         if self._lacks_a_side() and has_faces and not self.is_late():
-            OnFaces(self).run()
+            OnFaces(self, self.inner).run()
         is_open = self.known.status == UNPROVED and not self.is_done
         if is_open and self._path is not None and not is_followed and not self.program.faceless:
             self._along_path(_FEW, _UPWARDS)
@@ -209,36 +151,6 @@ class Kernel:
     def _lacks_a_side(self) -> bool:
         known = self.known
         return known.status == UNPROVED and not (VALUE in known.how and BOUND in known.how)
-
-    def attempt(self, proof: Proof, y: Array, how: str, inside: Array | None = None) -> bool:
-        """Prove a side for y; or for ``inside``, towards which y moves as little as can be."""
-        most = _LITTLE if self.stays and proof.side == VALUE else 1.0
-        try:
-            if inside is None:
-                found = proof.near(y, in_box=True)
-            else:
-                found = proof.towards(y, inside, most, self._least_share(proof, y, inside))
-        except MISSED as why:
-            self.known.notes.append(f"{proof.side}, {how}: {why}")
-            return False
-        self._take(proof.side, found, how)
-        if proof.side == VALUE:
-            # The box around the point lies in the cones: where it is not at their tips, inside.
-            self.has_interior |= self.program.all_inside(self.program.b - self.program.A @ found.at)
-        return True
-
-    def _least_share(self, proof: Proof, y: Array, inside: Array) -> float:
-        """The share of the way to a point whose loss is negligible beside the tolerance."""
-        loss = float(proof.cost @ inside - proof.cost @ y)
-        return min(_NEGLIGIBLE * self.tol * self._size() / max(loss, 1e-300), 0.1)
-
-    def _take(self, side: str, found: Proved, how: str) -> None:
-        """Keep what is proved, with the offset: the sum is no better than that."""
-        number, offset = found.number, self.program.offset
-        if offset:
-            away = 4.0 * np.finfo(float).eps * (abs(number) + abs(offset))
-            number += offset + (away if side == VALUE else -away)
-        self.known.take(side, number, found.at, how)
 
     def _proofs(self) -> tuple[Proof, Proof]:
         """Proofs of both sides in the sizes of the answer."""
@@ -290,24 +202,6 @@ class Kernel:
         z = np.zeros(program.f.size + program.b.size)
         z[program.f.size + rows] = -program.c[columns] / A.data[A.indptr[rows]]
         return None if np.any(program.c + A.T @ z[program.f.size :]) else z
-
-    def _size(self) -> float:
-        """What the gap is relative to, as far as the answer tells."""
-        program, (x, _, z, _) = self.program, self.answer
-        offset, b, known = program.offset, self._right, self.known
-        # What is proved already tells more than numbers of a solver.
-        proved = {VALUE: known.value, BOUND: known.bound}
-        # A bound of zero, as costs in the dual cone are one, says nothing.
-        sizes = [abs(number) for side, number in proved.items() if side in known.how and number]
-        claimed = [abs(float(program.c @ x) + offset), abs(offset - float(b @ z))]
-        terms = (float(np.abs(program.c) @ np.abs(x)), float(np.abs(b) @ np.abs(z)))
-        return max(
-            *(sizes or claimed),
-            # One of both sides may be far off.
-            1e-4 * (min(terms) if sizes else max(terms)),
-            1e-6 * float(np.sum(np.abs(program.c)) * largest(x)),
-            1e-12,
-        )
 
     def _on_path(self) -> bool:
         """The first levels of the path, and all others where both sides are proved on them."""

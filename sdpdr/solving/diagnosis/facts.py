@@ -9,9 +9,10 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
+from sdpdr.certify.attempts import Oracle
 from sdpdr.certify.flat import FlatProgram
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, OPTIMAL, UNBOUNDED, VALUE, Knowledge
-from sdpdr.certify.prove import Oracle, prove
+from sdpdr.certify.prove import prove
 from sdpdr.certify.units import NOTHING, Units
 from sdpdr.program.point import as_dense
 from sdpdr.program.run import Status
