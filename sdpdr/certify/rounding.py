@@ -116,7 +116,9 @@ def inner(
     if not np.any(is_cost & ((np.asarray(x) != 0.0) | (far != 0.0))):
         return 0.0, 0.0
     moved = (np.abs(c) + data) @ far + np.broadcast_to(data, np.shape(x)) @ np.abs(x)
-    around = UP * (gamma(np.size(c) + 3) * (np.abs(c) @ np.abs(x)) + moved)
+    k = float(gamma(np.size(c) + 3))
+    # The sums of radii are rounded as well.
+    around = UP * (1.0 + k) * (k * (np.abs(c) @ np.abs(x)) + moved)
     middle = float(c @ x)
     return middle - UP * float(around) - TINY, middle + UP * float(around) + TINY
 

@@ -142,7 +142,7 @@ class Metric:
         for own, L in zip(self.own, self.factors, strict=True):
             i, j = upper_triangle(own.order)
             both = np.where(i == j, 1.0, 2.0)
-            if not UP * np.sqrt(float(both @ reach[own.columns] ** 2)) <= 0.5:
+            if not 1.001 * np.sqrt(float(both @ reach[own.columns] ** 2)) <= 0.5:
                 return False
             left, blur = _half(own.matrix(self._y), L)
             blur = blur + own.matrix(1.01 * (self.around @ reach))

@@ -123,6 +123,17 @@ def test_residuals_and_inner_products_are_enclosed(seed):
         assert 0.0 < around[0] < 1e-15 * np.sum(abs(unit * A[0] * unit * x)) + 1e-290
 
 
+def test_radii_of_many_terms_add_up_to_no_less_than_their_sum():
+    """A sum of thousands of equal numbers loses some hundreds of roundings on the way."""
+    n = 10_000
+    for seed in range(22, 30):
+        far = float(np.random.default_rng(seed).random())
+        for c, x, data in ((np.ones(n), np.zeros(n), 0.0), (np.zeros(n), np.ones(n), far)):
+            low, high = inner(c, x, 0.0 if data else far, data)
+            assert Fraction(low) <= -n * Fraction(far)
+            assert n * Fraction(far) <= Fraction(high) <= n * Fraction(far) * Fraction(1.0 + 1e-11)
+
+
 def test_a_matrix_at_the_edge_is_not_said_to_be_definite():
     n = 6
     singular = np.eye(n) - np.ones((n, n)) / n
