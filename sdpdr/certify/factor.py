@@ -51,8 +51,8 @@ from sdpdr.base.arrays import Array, largest
 from sdpdr.base.deadline import Effort
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.inverses import Gram
-from sdpdr.certify.near import UP, Near, jacobian, left_over, terms_of
-from sdpdr.certify.rounding import TINY
+from sdpdr.certify.near import Near, jacobian, left_over, terms_of
+from sdpdr.certify.rounding import TINY, UP
 from sdpdr.certify.shrink import Candidate
 from sdpdr.certify.slack import Layout
 from sdpdr.linalg import LinearMap

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, largest
-from sdpdr.certify.rounding import TINY, longest_row, residual
+from sdpdr.certify.rounding import TINY, UP, longest_row, residual
 from sdpdr.linalg import (
     BilinearForms,
     Combined,
@@ -40,8 +40,6 @@ from sdpdr.linalg.svec import slopes
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 
-# A bound that is computed itself is raised by this much, which covers a few thousand roundings.
-UP = 1.0 + 1e-12
 # Units of points, over that of the largest, are no smaller: a point at zero moves as well.
 _LEAST_UNIT = 2.0**-10
 

@@ -19,8 +19,8 @@ from sdpdr.linalg.rounding import UNIT, gamma, near_powers
 
 # Relative error of exp and log: libraries promise one unit in the last place, this allows eight.
 ELEMENTARY = 8.0 * UNIT
-# Covers the few roundings of a bound that is itself computed.
-UP = 1.0 + 8.0 * UNIT
+# Covers the few roundings of a bound that is itself computed; sums count theirs.
+UP = 1.0 + 16.0 * UNIT
 # Binary digits of a double.
 DIGITS = np.finfo(float).nmant + 1
 # What counts as the last bit of zero: two to this, times all digits, is a double.

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.near import UP, Near, left_over, objective_above
-from sdpdr.certify.rounding import TINY, inner
+from sdpdr.certify.near import Near, left_over, objective_above
+from sdpdr.certify.rounding import TINY, UP, inner
 from sdpdr.certify.slack import Layout, Scalars
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import smat
