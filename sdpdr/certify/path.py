@@ -12,6 +12,7 @@ unknowns.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from sdpdr.base.arrays import (
 )
 from sdpdr.certify.cones import Cone, Scaling
 from sdpdr.certify.flat import FlatProgram
-from sdpdr.certify.symmetric_cones import Congruence, Semidefinite
+from sdpdr.certify.symmetric_cones import Congruence, Nonnegative, Semidefinite
 from sdpdr.linalg.congruent import BlockColumns
 
 # Unknowns of a dense Newton system: a step of so many takes about a second.
@@ -42,6 +43,7 @@ _JITTERS = (1e-15, 1e-13, 1e-11, 1e-9)
 # Refinements of a step, and the share of what it misses that one may leave: what leaves more ends
 # in rounding.
 _REFINEMENTS, _LEFT = 4, 0.5
+_SINGULAR = "the Newton matrix is not positive definite"
 # Multiplications of a dense product in the time of one of a sparse product, and of the calls for a
 # single matrix.
 _SPARSE_FACTOR, _MATRIX_CALLS = 32.0, 1e5
@@ -113,6 +115,7 @@ class Path:
             unknowns = min(unknowns, program.f.size + self.other_rows.size)
         if unknowns > LARGEST:
             raise TooLargeError(f"{unknowns} unknowns are too many for a dense Newton system")
+        self._alone = np.zeros(0, dtype=np.intp) if self.own_rows.size else self._seen_alone()
         # What each cone sees of unknowns, or of multipliers of other rows.
         seen = self._seen_by_others() if self.own_rows.size else self._blocks
         self._columns = [np.unique(A.indices) for A in seen]
@@ -155,6 +158,22 @@ class Path:
         if not np.all(taken) or program.f.size + others > program.c.size:
             return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
         return np.concatenate(rows), np.concatenate(columns), np.concatenate(entries)
+
+    def _seen_alone(self) -> Index:
+        """Unknowns that inequalities limit, but nothing else and none together with another one.
+
+        As the absolute values that a sum is of; among each other their Hessian is diagonal.
+        """
+        program = self.program
+        is_alone = np.bincount(program.E.indices, minlength=program.c.size) == 0
+        for (cone, _), A in zip(program.cones, self._blocks, strict=True):
+            if not isinstance(cone, Nonnegative):
+                is_alone[A.indices] = False
+        for (cone, _), A in zip(program.cones, self._blocks, strict=True):
+            if isinstance(cone, Nonnegative):
+                counts = np.bincount(row_of_each(A), is_alone[A.indices], A.shape[0])
+                is_alone[A.indices[counts[row_of_each(A)] > 1.0]] = False
+        return np.flatnonzero(is_alone)
 
     def _as_matrices(self, cone: Cone, seen: sp.csr_array) -> list[BlockColumns]:
         """What each of some matrices sees; nothing where one product for all takes less time."""
@@ -222,15 +241,18 @@ class Path:
         slope = -(program.c + self.E_T @ here.w - mu * (self.A_T @ pulled))
         G = self._hessian_of_points(here)
         d = 1.0 / np.sqrt(np.maximum(G.diagonal(), 1e-14 * np.max(G.diagonal(), initial=1e-300)))
-        G *= d[:, None] * d
+        G *= d
+        G *= d[:, None]
         own = scaled(program.E, columns=d)
         sizes = np.bincount(row_of_each(own), np.square(own.data), program.f.size)
         rows = 1.0 / np.sqrt(np.maximum(sizes, 1e-300))
         own = scaled(own, rows)
         # Equations make up for directions that no cone sees.
-        factor = _cholesky(G + _gram(own))
+        if own.shape[0]:
+            G += _gram(own)
+        factor = _Arrow(G, self._alone)
         own = light(own)
-        schur = self._schur(factor, _dense(own))
+        schur = factor.schur(_dense(own))
         dx, dw, missed = np.zeros_like(here.x), np.zeros_like(here.w), np.inf
         for _ in range(_REFINEMENTS):
             left = d * (slope - mu * (self.A_T @ here.hessian(A @ dx)) - self.E_T @ dw)
@@ -238,10 +260,10 @@ class Path:
             before, missed = missed, float(np.hypot(np.linalg.norm(left), np.linalg.norm(right)))
             if not missed < _LEFT * before:
                 break
-            u = sl.cho_solve(factor, left + own.T @ right)
+            u = factor.solve(left + own.T @ right)
             if schur is not None:
-                v = sl.cho_solve(schur, own @ u - right)
-                u, dw = u - sl.cho_solve(factor, own.T @ v), dw + rows * v
+                v = _solved(schur, own @ u - right)
+                u, dw = u - factor.solve(own.T @ v), dw + rows * v
             dx = dx + d * u
         ds = here.missed - A @ dx
         z = -mu * (here.gradient + here.hessian(ds))
@@ -258,20 +280,13 @@ class Path:
                     G[np.ix_(one.at, one.at)] += one.product(R)
                 continue
             part = scaling.times(seen)
-            G[np.ix_(columns, columns)] += _dense(part.T @ part)
+            product = _dense(part.T @ part)
+            if columns.size == G.shape[0]:
+                G += product
+            else:
+                G[np.ix_(columns, columns)] += product
         G *= here.mu
         return G
-
-    @staticmethod
-    def _schur(factor: Any, E: Array) -> Any:
-        if not E.shape[0]:
-            return None
-        upper, is_lower = factor
-        transposed = "N" if is_lower else "T"
-        half = sl.solve_triangular(upper, E.T, trans=transposed, lower=is_lower)
-        S = half.T @ half
-        least = 1e-13 * max(1.0, float(np.trace(S)) / S.shape[0])
-        return sl.cho_factor(S + least * np.eye(S.shape[0]), check_finite=False)
 
     def _by_multipliers(self, here: _Step) -> tuple[Array, Array, Array, float]:
         """The same step where s = -a x on whole cones: a system in multipliers of other rows."""
@@ -296,7 +311,7 @@ class Path:
             before, missed = missed, float(np.linalg.norm(d * right))
             if not missed < _LEFT * before:
                 break
-            v = -d * sl.cho_solve(factor, d * right)
+            v = -d * _solved(factor, d * right)
             change = np.zeros(program.b.size)
             change[others] = v[m:]
             change[rows] = (slope - self._others_T @ v)[columns] / entries
@@ -359,10 +374,60 @@ def _of_columns(A: sp.csr_array, columns: Index) -> sp.csr_array:
     return rows_as_they_are(A.data, indices, A.indptr, (A.shape[0], columns.size))
 
 
+class _Arrow:
+    """A positive definite matrix, some of whose rows see each other on the diagonal only.
+
+    Parameters
+    ----------
+    G : array of shape (n, n)
+    alone : array of int
+        Those rows, which are eliminated first, and take no time.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+    """
+
+    def __init__(self, G: Array, alone: Index) -> None:
+        self._alone, self._rest = alone, np.setdiff1d(np.arange(len(G)), alone)
+        if alone.size:
+            self._diagonal = G[alone, alone]
+            if not np.all(self._diagonal > 0.0):
+                raise np.linalg.LinAlgError(_SINGULAR)
+            self._beside = sp.csr_array(G[np.ix_(self._rest, alone)])
+            taken = scaled(self._beside, columns=1.0 / self._diagonal) @ self._beside.T
+            G = G[np.ix_(self._rest, self._rest)] - taken.toarray()
+        self._factor = _cholesky(G)
+
+    def solve(self, v: Array) -> Array:
+        """The solution of a system with the matrix."""
+        if not self._alone.size:
+            return _solved(self._factor, v)
+        found, first = np.empty_like(v), v[self._alone] / self._diagonal
+        found[self._rest] = _solved(self._factor, v[self._rest] - self._beside @ first)
+        found[self._alone] = first - self._beside.T @ found[self._rest] / self._diagonal
+        return found
+
+    def schur(self, E: Array) -> Any:
+        """A factor of E G^-1 E^T, where E sees none of the rows that are alone; None of nothing."""
+        if not E.shape[0]:
+            return None
+        upper, is_lower = self._factor
+        transposed = "N" if is_lower else "T"
+        half = sl.solve_triangular(upper, E[:, self._rest].T, trans=transposed, lower=is_lower)
+        S = half.T @ half
+        least = 1e-13 * max(1.0, float(np.trace(S)) / S.shape[0])
+        return sl.cho_factor(S + least * np.eye(S.shape[0]), check_finite=False)
+
+
+def _solved(factor: Any, v: Array) -> Array:
+    return np.asarray(sl.cho_solve(factor, v, check_finite=False))
+
+
 def _cholesky(G: Array) -> Any:
+    diagonal = G.diagonal().copy()
     for jitter in _JITTERS:
-        try:
-            return sl.cho_factor(G + jitter * np.eye(G.shape[0]), check_finite=False)
-        except np.linalg.LinAlgError:
-            continue
-    raise np.linalg.LinAlgError("the Newton matrix is not positive definite")
+        np.fill_diagonal(G, diagonal + jitter)
+        with suppress(np.linalg.LinAlgError):
+            return sl.cho_factor(G, check_finite=False)
+    raise np.linalg.LinAlgError(_SINGULAR)
