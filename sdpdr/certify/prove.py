@@ -36,6 +36,8 @@ _SHARE = 0.3
 # Levels of the path that are tried upwards until both sides are proved, before faces are looked
 # for, and after.
 _FEW, _UPWARDS = 2, 4
+# What is left at most of a gap that gets better.
+_BETTER = 0.9
 # Factors between levels.
 _UP, _DOWN = 100.0, 0.2
 # What is left of a gap where both sides come from elsewhere, rounded.
@@ -234,7 +236,7 @@ class Kernel(Attempts):
                 break
             gap = self.known.gap
             here = self._level(self.answer[:3], mu)
-            if lowest is not None and not self.known.gap < gap:
+            if lowest is not None and not self.known.gap < _BETTER * gap:
                 break
             if here is not None and lowest is None:
                 lowest = mu, here
@@ -267,11 +269,16 @@ class Kernel(Attempts):
         return (point, self.program.b - self.program.A @ point, multipliers) if is_proved else None
 
     def _is_proved_at(self, point: Array, multipliers: Array) -> bool:
-        """Whether both sides are proved, towards a point of the path."""
-        program, (x, _, z, _) = self.program, self.answer
-        values = value_proof(program, program.b - program.A @ point)
-        bounds = bound_proof(program, multipliers)
-        is_attained = self.attempt(values, x, "a point towards the central path", point)
-        how = "multipliers towards the central path"
-        is_bounded = self.attempt(bounds, z, how, multipliers)
-        return is_attained and is_bounded
+        """Whether both sides are proved, towards a point of the path; first one that is missing.
+
+        The other may do as it is.
+        """
+        program, (x, _, z, _), how = self.program, self.answer, "towards the central path"
+        values = value_proof(program, program.b - program.A @ point), x, f"a point {how}", point
+        bounds = bound_proof(program, multipliers), z, f"multipliers {how}", multipliers
+        is_proved = True
+        for attempt in sorted((values, bounds), key=lambda one: one[0].side in self.known.how):
+            if self.is_done:
+                break
+            is_proved &= self.attempt(*attempt)
+        return is_proved
