@@ -74,8 +74,8 @@ def choose(sdp: SDP, requested: PlanOptions) -> Choice:
     ----------
     sdp : SDP
     requested : PlanOptions
-        A solver, a form, options of solvers (None for those that were not given), first steps
-        whatever comes after them, and names that "auto" does not consider.
+        A solver, a form, options of solvers (None for those that were not given), and first steps
+        whatever comes after them.
 
     Raises
     ------
@@ -161,7 +161,7 @@ class Choice:
             proposals = [(self.wanted.name, (), _REQUESTED)]
         for name, forms, why in proposals:
             solver = SOLVERS.get(name) if self.wanted is None else type(self.wanted)
-            if solver is None or name in seen or name in self.requested.skip:
+            if solver is None or name in seen:
                 continue
             usable = forms if self.requested.form == "auto" else ()
             possible = (
@@ -268,7 +268,7 @@ class Choice:
         reasons = "; ".join(
             f"{name} ({one} form): {words}"
             for name, solver in solvers.items()
-            if name not in self.requested.skip and (wanted is not None or not solver.by_name_only)
+            if wanted is not None or not solver.by_name_only
             for one in self._forms(solver)
             if (words := why_not(self.sdp, solver, one))
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Real
@@ -39,15 +39,11 @@ def require_known_proof(proof: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class PlanOptions:
-    """The arguments of `sdpdr.plan`; the options of solvers are those that were given.
-
-    Programs of a sequence `skip` solvers that are too coarse for them.
-    """
+    """The arguments of `sdpdr.plan`; the options of solvers are those that were given."""
 
     solver: str | Solver = AUTO
     form: str = "auto"
     via: tuple[Reduction, ...] = ()
-    skip: Collection[str] = ()
     landmarks: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 

@@ -185,8 +185,8 @@ def _is_given(name: str, value: Any) -> bool:
 
 def solve_step(
     program: SDP,
-    solver: str | Solver,
-    form: str,
+    solver: str | Solver = "auto",
+    form: str = "auto",
     *,
     tol: float | None = None,
     time_limit: float | None = None,
@@ -194,7 +194,7 @@ def solve_step(
     gap_scale: float = 0.0,
     start: Solution | Point | None = None,
 ) -> Solution:
-    """Solve one program of a sequence: bounded and measured, but not proved feasible.
+    """Solve one program of a sequence by the first candidate: bounded, but not proved feasible.
 
     The proof moves a point into the interior of the feasible set. A search for a low rank looks for
     points of the boundary, and needs no proof of any but the one that it ends with; in between, the
@@ -203,10 +203,9 @@ def solve_step(
     Parameters
     ----------
     program : SDP
-    solver : str or Solver
-        A name other than "auto", or a configured solver.
-    form : str
-    tol, time_limit, seed, gap_scale, start : see `solve`
+    solver, form, tol, time_limit, seed, gap_scale : see `solve`
+    start : Solution or Point, optional
+        Where to begin, if the solver can.
 
     Returns
     -------
@@ -215,5 +214,8 @@ def solve_step(
     """
     watch = Deadline()
     chosen = plan(program, solver, form, tol=tol, time_limit=time_limit, seed=seed)
-    request = Request(program, gap_scale=gap_scale, start=start, progress=False, attainable=False)
+    if "auto" in (solver, form):  # One candidate alone, and the cost as it is written.
+        chosen = chosen.but(solver=chosen.solver, form=chosen.form)
+    begin = start if chosen.solver.takes_start else None
+    request = Request(program, gap_scale=gap_scale, start=begin, progress=False, attainable=False)
     return chosen.in_time(request, watch)

@@ -21,16 +21,11 @@ from sdpdr.program.face import null_vectors
 from sdpdr.program.point import PsdVariable, Value
 from sdpdr.program.sizes import gap_scale
 from sdpdr.solvers.base import Solver, unless_configured
-from sdpdr.solvers.registry import find
-from sdpdr.solving.choice import choose
 from sdpdr.solving.iterate.directions import Direction
-from sdpdr.solving.options import PlanOptions
 from sdpdr.solving.solve import solve_step
 
 Start: TypeAlias = "Solution | Factor | ArrayLike"
 
-# Solvers that "auto" leaves out: a first-order method takes too long to the accuracy wanted here.
-_TOO_COARSE = ("scs",)
 # Multiple of the accuracy requested up to which an answer is good enough.
 TOLERATED = 100.0
 
@@ -107,23 +102,17 @@ class Programs:
         self, directions: Mapping[str, LinearMap] | None, last: Solution | None, deadline: Deadline
     ) -> Solution:
         """Solve the program under some directions, from the last answer where that is possible."""
-        program, solver, form = self.under(directions), self.solver, self.form
-        if solver == "auto":
-            options = {"tol": self.accuracy}
-            requested = PlanOptions("auto", form, skip=_TOO_COARSE, options=options)
-            chosen = choose(program, requested).first
-            solver, form = chosen.solver, chosen.form
-        takes_start = (find(solver) if isinstance(solver, str) else solver).takes_start
+        program = self.under(directions)
         return solve_step(
             program,
-            solver,
-            form,
+            self.solver,
+            self.form,
             tol=unless_configured(self.solver, self.accuracy),
             time_limit=deadline.left(),
             seed=unless_configured(self.solver, self.seed),
             # The optimum of a program that looks for a rank is zero once it is found.
             gap_scale=gap_scale(program),
-            start=last if takes_start else None,
+            start=last,
         )
 
     def tolerates(self, error: float) -> bool:

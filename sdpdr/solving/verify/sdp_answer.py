@@ -24,7 +24,6 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.solution import Solution
 from sdpdr.solving.grade import go_on, with_point, with_proofs, with_status
-from sdpdr.solving.plan import plan
 from sdpdr.solving.presolve import presolve, refuted_solution
 from sdpdr.solving.proofs import Prover, value_of
 from sdpdr.solving.solve import solve_step
@@ -130,12 +129,11 @@ def _standing(sdp: SDP, solution: Solution, given: Point) -> Solution:
 
 def _with_multipliers(sdp: SDP, given: Point, settings: Settings) -> tuple[Point, str]:
     """The point with multipliers that one solve finds, and who found them."""
-    first = plan(sdp, tol=settings.tol, time_limit=settings.budget())
-    found = solve_step(sdp, first.solver, first.form)
+    found = solve_step(sdp, tol=settings.tol, time_limit=settings.budget())
     what = "them" if found.duals else "none"
     # There is none of some constraints on a face.
     duals = {label: np.nan_to_num(y) for label, y in found.duals.items()}
-    return Point(given.values, duals), _SOLVED_FOR.format(first.solver.name, first.form, what)
+    return Point(given.values, duals), _SOLVED_FOR.format(found.solver, found.form, what)
 
 
 def checked_point(sdp: SDP, given: Point) -> Point:
