@@ -13,6 +13,8 @@ from sdpdr.base.progress import enter_phase
 from sdpdr.certify.proof_file.flat import FlatFileProgram
 from sdpdr.certify.proof_file.steps import CONTRADICTION, step_near
 from sdpdr.certify.units import Units
+from sdpdr.program.run import Status
+from sdpdr.program.summary import contradicting
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.subsets import Mask, Proved, fewest, some_rows, split
 from sdpdr.solving.diagnosis.view import UndecidedError, View, quoted
@@ -27,12 +29,12 @@ _ROWS = 60
 
 def find_conflicts(view: View) -> Iterator[Finding]:
     """Find one smallest set of constraints that no point satisfies."""
-    named, facts = view.stated, view.facts
-    if facts.is_feasible:
+    named, solution = view.stated, view.answered.solution
+    if solution.attained is not None:
         return
     every = np.ones(named.owned.size, dtype=bool)
     proved = view.refuted(every, _PROOF_STEPS) if view.is_small else None
-    if proved is None and not facts.is_infeasible:
+    if proved is None and solution.status is not Status.INFEASIBLE:
         raise UndecidedError("neither a feasible point was proved nor that there is none")
     if proved is None:
         yield _finding(view, _as_solved(view, every), is_complete=False)
@@ -56,7 +58,7 @@ def find_conflicts(view: View) -> Iterator[Finding]:
 def _as_solved(view: View, every: Mask) -> Proved:
     """The constraints that the proof of the solve combines; all of them if it does not say."""
     named, kept = view.stated, every.copy()
-    known = set(view.facts.contradicting) & set(named.constraints)
+    known = set(contradicting(view.answered.solution)) & set(named.constraints)
     for label, rows in named.constraints.items():
         kept[rows] = label in known or not known
     return Proved(kept, np.where(kept, np.nan, 0.0))

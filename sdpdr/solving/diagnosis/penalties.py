@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.program.run import Status
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.view import Named, UndecidedError, View
 
@@ -17,13 +18,14 @@ _LEFT = 1e-3
 
 def find_penalties(view: View) -> Iterator[Finding]:
     """Find penalties whose weights exceed all multipliers at the optimum."""
-    facts, named = view.facts, view.stated
+    named = view.stated
     if not view.penalized:
         return
-    if not facts.is_optimal or facts.multipliers is None:
+    found = view.answered
+    if found.solution.status is not Status.SOLVED or found.multipliers is None:
         raise UndecidedError("no optimum was proved")
     # Cones of variables have multipliers that follow: what is left of the costs.
-    z = np.where(named.own, 0.0, facts.multipliers)
+    z = np.where(named.own, 0.0, found.multipliers)
     columns = sp.csc_array(sp.diags_array(z) @ named.rows)
     for label, slack in view.penalized.items():
         weights = named.program.c[slack]

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import CompileError, DataTypeError
+from sdpdr.base.errors import DataTypeError
 from sdpdr.certify.answer import is_small
 from sdpdr.certify.path import LARGEST, TooLargeError
 from sdpdr.certify.standard import Standard, as_written, standard
@@ -21,13 +21,15 @@ from sdpdr.certify.units import Units
 from sdpdr.model import Block, Model
 from sdpdr.model.language.constraints import Constraint, is_symmetric
 from sdpdr.model.terms import Penalize
+from sdpdr.program.point import as_dense
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sdpa import read_sdpa
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.solution import Solution
-from sdpdr.solving.diagnosis.facts import facts_of, facts_of_cones
 from sdpdr.solving.diagnosis.penalties import slack_of_penalties
-from sdpdr.solving.diagnosis.view import Named, View
+from sdpdr.solving.diagnosis.view import SHARE, Answered, Named, View
+from sdpdr.solving.over_cones import in_words_of, solve_over_cones
+from sdpdr.solving.solve import solve
 
 # Relative difference of two triangles that products of matrices leave by rounding.
 _PRODUCT_ROUNDING = 1e-12
@@ -72,10 +74,21 @@ def _of_sdp(sdp: SDP, deadline: Deadline) -> View:
     # Proofs are about the face that rows state, so that these rows alone are no finding.
     solved = standard(sdp) if is_small(sdp) else stated
     named = _named(stated)
+
+    def look(view: View) -> Answered:
+        limit = SHARE * view.deadline.ahead
+        found = solve(sdp, time_limit=limit, isolate=False, progress=False)
+        z, step = np.zeros(named.right.size), {} if found.ray is None else found.ray.values
+        for label, y in found.duals.items():
+            if y.ndim == 1:
+                z[stated.labels[label]] = y
+        direction = {name: as_dense(d) for name, d in step.items()}
+        return Answered(found, z if found.duals else None, direction)
+
     return View(
         named,
         _named(solved),
-        lambda view: facts_of(sdp, stated.labels, named.right.size, view.deadline),
+        look,
         sdp.maximize,
         is_small=is_small(sdp),
         sdp=sdp,
@@ -94,10 +107,9 @@ def _named(form: Standard) -> Named:
 
 
 def _of_model(model: Model, deadline: Deadline) -> View:
-    try:
-        view = _of_sdp(model.to_sdp(), deadline)
-    except CompileError:  # functions of exponential cones, or blocks written in cvxpy
+    if not model.has_standard_form:
         return replace(_of_cvxpy(model.to_cvxpy(), deadline), of_model=True)
+    view = _of_sdp(model.to_sdp(), deadline)
     places, slack = view.stated.variables, dict[str, Index]()
     for label, term in model.labelled_terms():
         if isinstance(term, Penalize) and term.penalty != "square":
@@ -167,12 +179,19 @@ def _of_cones(problem: Any, deadline: Deadline) -> View:
     units = Units.given(flat.program)
     named = Named(flat.program, flat.constraints, flat.variables, units, triangles)
     solved = replace(named, program=units.program(flat.program), units=units)
+
+    def look(view: View) -> Answered:
+        limit = view.deadline.left()
+        found = solve_over_cones(flat.program, maximize=flat.maximize, time_limit=limit)
+        told = in_words_of(flat, found)
+        step = {} if told.ray is None else told.ray.values
+        direction = {name: as_dense(d) for name, d in step.items()}
+        return Answered(told, found.duals.get("z"), direction)
+
     return View(
         named,
         solved,
-        lambda view: facts_of_cones(
-            solved.program, units, flat.variables, view.solve, view.deadline
-        ),
+        look,
         flat.maximize,
         is_small=flat.program.c.size <= LARGEST,
         deadline=deadline,

@@ -6,18 +6,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sdpdr.program.run import Status
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.view import UndecidedError, View, quoted
 
 
 def find_unbounded(view: View) -> Iterator[Finding]:
     """Find a direction that improves the objective and breaks no constraint."""
-    facts, named = view.facts, view.stated
-    if not facts.is_unbounded and not facts.is_bounded:
-        raise UndecidedError("neither a bound on the objective was proved nor that there is none")
-    if not facts.is_unbounded:
+    (solution, _, direction), named = view.answered, view.stated
+    if solution.status is not Status.UNBOUNDED:
+        if solution.bound is None:
+            raise UndecidedError(
+                "neither a bound on the objective was proved nor that there is none"
+            )
         return
-    direction = facts.direction
     names = tuple(name for name in named.variables if np.any(direction.get(name, 0.0)))
     if not direction:
         names = named.variables_of(np.flatnonzero(named.program.c)) or tuple(named.variables)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,16 +17,19 @@ from sdpdr.base.rows import listed
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.faces import PRIMAL
 from sdpdr.certify.flat import NONNEGATIVE, SEMIDEFINITE, Answer, FlatProgram
-from sdpdr.certify.knowledge import VALUE
+from sdpdr.certify.knowledge import VALUE, Knowledge
+from sdpdr.certify.prove import prove
 from sdpdr.certify.reduced import refuted
-from sdpdr.certify.units import Units
+from sdpdr.certify.units import NOTHING, Units
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Solution
 from sdpdr.reduce.facial import facial_reduction
 from sdpdr.solvers.flat import ask_solver
-from sdpdr.solving.diagnosis.facts import SHARE, Facts, proved
 from sdpdr.solving.diagnosis.subsets import Mask, Proved, some_rows, used_columns
 
+# Share of the remaining time for a solve, or for a proof.
+SHARE = 0.5
 # What may become of a proof that does not succeed.
 UNPROVED = (UnprovedError, np.linalg.LinAlgError, ArithmeticError)
 
@@ -171,6 +175,23 @@ class Named:
         return self.variables_of(self.rows[rows].indices)
 
 
+class Answered(NamedTuple):
+    """An answer to a program before anything is left out of it.
+
+    Attributes
+    ----------
+    solution : Solution
+    multipliers : array or None
+        Of all rows as they are stated; zero of matrix inequalities.
+    direction : mapping from variable name to array
+        Along which the objective is unbounded.
+    """
+
+    solution: Solution
+    multipliers: Array | None
+    direction: Mapping[str, Array]
+
+
 @dataclass(frozen=True, eq=False)
 class View:
     """A program as it was written, and as it is solved.
@@ -182,7 +203,7 @@ class View:
     solved : Named
         In units of its own, on the faces that rows state.
     look : callable
-        Finds out what is proved of the program.
+        Solves the program.
     maximize : bool
     entrywise : tuple of str
         Constraints that compare symmetric matrices entry by entry.
@@ -201,7 +222,7 @@ class View:
 
     stated: Named
     solved: Named
-    look: Callable[[View], Facts]
+    look: Callable[[View], Answered]
     maximize: bool = False
     entrywise: tuple[str, ...] = ()
     mirrored: tuple[str, ...] = ()
@@ -226,8 +247,8 @@ class View:
         return self.units.program(self.stated.program)
 
     @cached_property
-    def facts(self) -> Facts:
-        """What is proved of the program."""
+    def answered(self) -> Answered:
+        """What is proved of the program in half of the time."""
         enter_phase("diagnosing: solving")
         before = self.deadline.spent
         found = self.look(self)
@@ -268,7 +289,13 @@ class View:
     def is_feasible(self, kept: Mask) -> bool:
         """Whether some rows are proved to have a common point."""
         program = used_columns(some_rows(self.balanced, self.stated.busy(kept)))
-        return VALUE in proved(program, self.solve, self.deadline).how
+        found = Knowledge(nothing=NOTHING)
+        try:
+            answer, seconds = self.solve(program), SHARE * self.deadline.ahead
+            prove(program, answer, self.solve, seconds=seconds, known=found)
+        except ArithmeticError:  # numbers beyond those whose rounding is accounted for
+            return False
+        return VALUE in found.how
 
 
 def quoted(names: Iterable[str], limit: int = 5) -> str:
