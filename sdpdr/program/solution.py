@@ -152,16 +152,16 @@ class Solution(Advising):
     """
 
     status: Status
-    value: float
-    bound: float | None
-    argument: str
-    values: Mapping[str, Value]
-    duals: Mapping[str, Array]
     claimed: Claim
-    timings: Mapping[str, float]
     solver: str
     form: str
     tol: float
+    value: float = float("nan")
+    bound: float | None = None
+    argument: str = ""
+    values: Mapping[str, Value] = field(default_factory=dict)
+    duals: Mapping[str, Array] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
     history: tuple[Mapping[str, Any], ...] = ()

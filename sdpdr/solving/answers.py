@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from functools import cache
 
 from sdpdr.base.packages import version_of
 from sdpdr.model import Model
@@ -26,10 +25,7 @@ def unproved(
     return Solution(
         status=status,
         value=float("nan") if claim.value is None else claim.value,
-        bound=None,
         argument=words,
-        values={},
-        duals={},
         claimed=claim,
         timings=dict(request.clock.seconds),
         solver=solver.name,
@@ -46,13 +42,9 @@ def unproved(
 
 def versions(solver: Solver) -> dict[str, str]:
     """The versions of all packages that have a part in an answer."""
-    return {**_versions(), solver.package: solver.availability().version}
-
-
-@cache
-def _versions() -> dict[str, str]:
     found = {name: version_of(name) for name in ("sdpdr", "numpy", "scipy", "cvxpy")}
-    return {**found, "python": platform.python_version()}
+    found["python"] = platform.python_version()
+    return {**found, solver.package: solver.availability().version}
 
 
 def run_of(solution: Solution, seconds: float) -> Run:

@@ -86,12 +86,7 @@ def as_claimed(
     return Solution(
         status=Status.UNVERIFIED,
         value=float("nan") if number is None else number,
-        bound=None,
-        argument="",
-        values={},
-        duals={},
         claimed=claim,
-        timings={},
         solver=who,
         form=GIVEN,
         tol=settings.tol,
