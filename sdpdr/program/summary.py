@@ -60,7 +60,9 @@ def advice(solution: Solution) -> str:
     -------
     str
     """
-    words = f"{_ADVICE[solution.status](solution)} {_cause(solution)}".rstrip()
+    found = _ADVICE[solution.status]
+    said = found if isinstance(found, str) else found(solution)
+    words = f"{said} {_cause(solution)}".rstrip()
     if not solution.unfinished or solution.certified():
         return words
     return f"{_unfinished(solution)} {words}".rstrip()
@@ -124,9 +126,9 @@ def _unverified(solution: Solution) -> str:
     )
 
 
-def _stopped(why: str) -> Callable[[Solution], str]:
+def _stopped(solution: Solution) -> str:
     """Why the solve ended early, and what is proved by then."""
-    return lambda solution: f"{why}; {_sides(solution)}."
+    return f"{_STOPPED[solution.status]}; {_sides(solution)}."
 
 
 def _failed(solution: Solution) -> str:
@@ -331,10 +333,11 @@ def _cause(solution: Solution) -> str:
     return either("`sdpdr.diagnose(model)` looks for the cause.", command)
 
 
-def _always(words: str) -> Callable[[Solution], str]:
-    """Advice that depends on the status alone."""
-    return lambda solution: words
-
+_STOPPED = {
+    Status.TIME_LIMIT: "the time limit was reached",
+    Status.ITERATION_LIMIT: "the iteration limit was reached",
+    Status.INTERRUPTED: "the solve was interrupted",
+}
 
 _OUTCOMES: Mapping[Status, Callable[[Solution], str]] = MappingProxyType(
     {
@@ -344,24 +347,24 @@ _OUTCOMES: Mapping[Status, Callable[[Solution], str]] = MappingProxyType(
         Status.UNVERIFIED: _unverified,
         Status.INFEASIBLE: _infeasible,
         Status.UNBOUNDED: _unbounded,
-        Status.TIME_LIMIT: _stopped("the time limit was reached"),
-        Status.ITERATION_LIMIT: _stopped("the iteration limit was reached"),
-        Status.INTERRUPTED: _stopped("the solve was interrupted"),
+        Status.TIME_LIMIT: _stopped,
+        Status.ITERATION_LIMIT: _stopped,
+        Status.INTERRUPTED: _stopped,
         Status.FAILED: _failed,
     }
 )
 
-_ADVICE: Mapping[Status, Callable[[Solution], str]] = MappingProxyType(
+_ADVICE: Mapping[Status, str | Callable[[Solution], str]] = MappingProxyType(
     {
-        Status.SOLVED: _always(""),
+        Status.SOLVED: "",
         Status.OPTIMAL_NEARBY: _use_or_relax,
         Status.INACCURATE: _closer,
         Status.UNVERIFIED: _try_others,
         Status.INFEASIBLE: _loosen,
         Status.UNBOUNDED: _bound_it,
-        Status.TIME_LIMIT: _always("Pass a larger `time_limit` for a better answer."),
-        Status.ITERATION_LIMIT: _always("Pass a larger `max_iter` for a better answer."),
-        Status.INTERRUPTED: _always("Solve again for a better answer."),
+        Status.TIME_LIMIT: "Pass a larger `time_limit` for a better answer.",
+        Status.ITERATION_LIMIT: "Pass a larger `max_iter` for a better answer.",
+        Status.INTERRUPTED: "Solve again for a better answer.",
         Status.FAILED: _try_others,
     }
 )
