@@ -22,7 +22,6 @@ from sdpdr.model.terms import (
     Called,
     Equal,
     InCone,
-    Lowering,
     Maximize,
     Minimize,
     Penalize,
@@ -81,7 +80,7 @@ def _worded(model: Model) -> Iterator[tuple[str, Term, Words, Letters]]:
 def _is_introduced(term: Term) -> bool:
     """Whether a function has introduced a term that no user wrote."""
     written = None if isinstance(term, (*_COSTS, Raw)) else term.written
-    return isinstance(written, Lowering) and written.left is None
+    return isinstance(written, Written) and written.left is None
 
 
 def _text(model: Model) -> str:
@@ -173,11 +172,11 @@ def row_words(term: Term, letters: Letters | None = None) -> Words:
         return _penalty(term, letters)
     if isinstance(term, Smooth):
         return _called(term.written or Called(term.function.word, (term.lhs,)), letters)
-    if isinstance(term.written, Lowering):
-        return _lowered(term.written, letters)
     if term.written is not None:
-        side = _matrix if isinstance(term, InCone) else _affine
-        left, right = side(term.written.left, letters), side(term.written.right, letters)
+        left, right = (
+            _side(side, isinstance(term, InCone), letters)
+            for side in (term.written.left, term.written.right)
+        )
         return _related(left, term.written.relation, right)
     if isinstance(term, InCone) and term.cone == "psd":
         return _related(_matrix(whole(term.lhs), letters), ">>", ("0", "0"))
@@ -199,16 +198,14 @@ def _names(term: Term) -> set[str]:
     names = set(term.lhs.maps)
     for written in _expressions(term.written):
         names |= set(written.maps) | set(written.declared)
-    return names.union(*(f.declared for f in _factors(term) if isinstance(f, Affine)))
+    return names
 
 
-def _expressions(
-    written: Affine | Written | Lowering | Shown | Called | None,
-) -> Iterator[Affine]:
+def _expressions(written: Affine | Written | Shown | Called | None) -> Iterator[Affine]:
     """All expressions in a written term."""
     if isinstance(written, Affine):
         yield written
-    elif isinstance(written, (Written, Lowering)):
+    elif isinstance(written, Written):
         yield from _expressions(written.left)
         yield from _expressions(written.right)
     elif isinstance(written, Shown):
@@ -217,11 +214,6 @@ def _expressions(
             yield from _expressions(call)
     elif isinstance(written, Called):
         yield from (part for part in (*written.of, *written.factors) if isinstance(part, Affine))
-
-
-def _factors(term: Term) -> tuple[Any, ...]:
-    """The factors of a penalty; none for other terms."""
-    return (term.factors or ()) if isinstance(term, Penalize) else ()
 
 
 def _related(left: Words, relation: str, right: Words) -> Words:
@@ -254,15 +246,15 @@ def _count(term: Term) -> str:
 def _penalty(term: Penalize, letters: Letters) -> Words:
     """The formula of a penalty."""
     if term.written is not None:
-        excess = _affine(term.written, letters)
-    elif np.any(term.rhs) and term.symbol == "b":
+        return _called(term.written, letters)
+    if np.any(term.rhs) and term.symbol == "b":
         excess = summed([_affine(term.lhs, letters), _constant(-term.rhs, letters)])
     elif np.any(term.rhs):
         excess = summed([_affine(term.lhs, letters), times("-1", _right(term, letters))])
     else:
         excess = _affine(term.lhs, letters)
     weight = term.weight / 2.0 if term.penalty == "square" else term.weight
-    return _total(term.penalty, excess, term.factors or (weight,), letters)
+    return _total(term.penalty, excess, (weight,), letters)
 
 
 def _total(penalty: str, excess: Words, factors: tuple[Any, ...], letters: Letters) -> Words:
@@ -317,12 +309,12 @@ def _argument(of: Affine, is_matrix: bool, letters: Letters) -> Words:
     return _matrix(of, letters) if is_matrix and is_square else _affine(of, letters)
 
 
-def _lowered(written: Lowering, letters: Letters) -> Words:
-    """The comparison of a function."""
-    assert written.left is not None
-    assert written.right is not None
-    left, right = _shown(written.left, letters), _affine(written.right, letters)
-    return _related(left, written.relation, right)
+def _side(side: Affine | Shown | None, is_matrix: bool, letters: Letters) -> Words:
+    """The formula of one side of a comparison."""
+    assert side is not None
+    if isinstance(side, Shown):
+        return _shown(side, letters)
+    return _matrix(side, letters) if is_matrix else _affine(side, letters)
 
 
 def _matrix(matrix: Affine, letters: Letters) -> Words:

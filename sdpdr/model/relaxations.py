@@ -15,11 +15,11 @@ from sdpdr.model.affine import Affine
 from sdpdr.model.model import Block
 from sdpdr.model.terms import (
     AtMost,
+    Called,
     Equal,
     Penalize,
     Penalty,
     Term,
-    Written,
     require_weights,
 )
 from sdpdr.program.point import Variable
@@ -88,17 +88,14 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
 
     def change(term: Term) -> Iterable[Term]:
         if isinstance(term, Equal):
-            kind: Penalty = "square" if square else "absolute"
-            yield Penalize(term.lhs, term.rhs, kind, weight, term.name, term.symbol, _excess(term))
+            yield _penalized(term, "square" if square else "absolute", weight)
         elif isinstance(term, AtMost):
             if square:
                 raise ModelError(
                     "square=True penalizes equalities only; this block has inequalities. "
                     "Use square=False."
                 )
-            yield Penalize(
-                term.lhs, term.rhs, "positive", weight, term.name, term.symbol, _excess(term)
-            )
+            yield _penalized(term, "positive", weight)
         else:
             raise ModelError(
                 f"{block.label!r} has a {type(term).__name__} term, which has no right side to "
@@ -108,12 +105,15 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
     return Changed(block, change)
 
 
-def _excess(term: Equal | AtMost) -> Affine | None:
-    """The violation of a row as it was written; None if it was not written with operators."""
-    if not isinstance(term.written, Written):
-        return None
-    left, right = term.written.left, term.written.right
-    return right - left if term.written.relation == ">=" else left - right
+def _penalized(term: Equal | AtMost, penalty: Penalty, weight: Any) -> Penalize:
+    """A penalty for the violation of a row, printed as the row if that was written."""
+    written, shown = term.written, None
+    if written is not None and isinstance(written.left, Affine):
+        left, right = written.left, Affine.of(written.right)
+        excess = right - left if written.relation == ">=" else left - right
+        half = 0.5 if penalty == "square" else 1.0
+        shown = Called(penalty, (excess,), (half * as_real(weight),))
+    return Penalize(term.lhs, term.rhs, penalty, weight, term.name, term.symbol, shown)
 
 
 @checks_keywords

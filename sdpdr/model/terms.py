@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -24,21 +24,6 @@ if TYPE_CHECKING:
 
 Penalty = Literal["absolute", "positive", "square"]
 PENALTIES = ("absolute", "positive", "square")
-
-
-@dataclass(frozen=True, eq=False)
-class Written:
-    """A comparison as it was written, for printing.
-
-    Parameters
-    ----------
-    left, right : Affine
-    relation : {"<=", ">=", "==", ">>", "<<"}
-    """
-
-    left: Affine
-    relation: str
-    right: Affine
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,18 +64,18 @@ class Shown:
 
 
 @dataclass(frozen=True, eq=False)
-class Lowering:
-    """The origin of a term that a function introduced, for printing.
+class Written:
+    """A comparison as it was written, for printing.
 
     Parameters
     ----------
-    left : Shown, optional
-        The functions that are compared; None if another term of the block shows them.
-    relation : {"<=", ">="}
+    left : Affine or Shown, optional
+        None for a term that a function introduced, which another term of the block shows.
+    relation : {"<=", ">=", "==", ">>", "<<"}
     right : Affine, optional
     """
 
-    left: Shown | None = None
+    left: Affine | Shown | None = None
     relation: str = "<="
     right: Affine | None = None
 
@@ -113,7 +98,7 @@ class _Sided(_Term):
     rhs: Any
     name: str = ""
     symbol: str = "b"
-    written: Written | Lowering | None = None
+    written: Written | None = None
 
     def __post_init__(self) -> None:
         rhs = as_real(self.rhs)
@@ -141,7 +126,7 @@ class Equal(_Sided):
         Distinguishes the terms of one block; the rows' label is ``block.name``.
     symbol : str
         The right-hand side in formulas.
-    written : Written or Lowering, optional
+    written : Written, optional
         The printed form of the row, if it was written with operators.
     """
 
@@ -170,7 +155,7 @@ class InCone(_Term):
     lhs: Affine
     cone: Literal["psd", "nonnegative"]
     name: str = ""
-    written: Written | Lowering | None = None
+    written: Written | None = None
 
     def __post_init__(self) -> None:
         if self.cone not in ("psd", "nonnegative"):
@@ -274,10 +259,8 @@ class Penalize(_Term):
     weight : array_like of shape (m,) or number
         Positive; rows of weight zero are left out.
     name, symbol : str
-    written : Affine, optional
-        v as it was written, for printing.
-    factors : tuple of Affine, array or float, optional
-        The weight as it was written, for printing; ``weight`` is twice that for squares.
+    written : Called, optional
+        The penalty as it was written, for printing; its factors are half of ``weight`` for squares.
     """
 
     lhs: Affine
@@ -286,8 +269,7 @@ class Penalize(_Term):
     weight: Any
     name: str = ""
     symbol: str = "b"
-    written: Affine | None = None
-    factors: tuple[Affine | Array | float, ...] | None = None
+    written: Called | None = None
 
     def __post_init__(self) -> None:
         for field in ("rhs", "weight"):
@@ -309,10 +291,9 @@ class Penalize(_Term):
             object.__setattr__(self, name, getattr(self, name)[rows])
         object.__setattr__(self, "lhs", self.lhs.picked(rows))
         if self.written is not None:
-            object.__setattr__(self, "written", self.written.reshape(-1).picked(rows))
-        if self.factors is not None:
-            each = tuple(_rows_of(factor, rows) for factor in self.factors)
-            object.__setattr__(self, "factors", each)
+            parts = (self.written.of, self.written.factors)
+            of, factors = (tuple(_rows_of(part, rows) for part in each) for each in parts)
+            object.__setattr__(self, "written", replace(self.written, of=of, factors=factors))
 
     def cost_at(self, values: Mapping[str, Value]) -> float:
         """The sum of the penalties of all rows."""
@@ -323,9 +304,9 @@ class Penalize(_Term):
         return float(self.weight @ size)
 
 
-def _rows_of(factor: Affine | Array | float, rows: Index) -> Affine | Array | float:
-    """A factor for some of the rows of a penalty."""
-    return factor if isinstance(factor, float) or not factor.shape else factor[rows]
+def _rows_of(part: Any, rows: Index) -> Any:
+    """A factor or an argument for some of the rows of a penalty."""
+    return part if isinstance(part, (float, str)) or not part.shape else part.reshape(-1)[rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,7 +326,7 @@ class Smooth(_Term):
         Positive.
     name : str
     written : Called, optional
-        How it was written, with its weight, for printing.
+        The function as it was written, with its weight, for printing.
     """
 
     lhs: Affine

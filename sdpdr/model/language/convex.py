@@ -29,10 +29,10 @@ from sdpdr.model.terms import (
     Called,
     Equal,
     InCone,
-    Lowering,
     Shown,
     Smooth,
     Term,
+    Written,
     require_weights,
 )
 from sdpdr.program.point import Variable
@@ -461,7 +461,7 @@ class Bounded(Lowered):
         variables, terms = self._cones()
         shown = Shown(self.function.affine.reshape(1), self.function.calls())
         relation = "<=" if self.function.sign > 0.0 else ">="
-        stated = Lowering(shown, relation, self.bound.reshape(1))
+        stated = Written(shown, relation, self.bound.reshape(1))
         return variables, [replace(terms[0], written=stated), *lowered(terms[1:])]
 
     def _cones(self) -> tuple[list[Variable], list[Any]]:
@@ -521,7 +521,7 @@ def called(weight: Weight, part: Any, sign: float) -> Called:
 def lowered(terms: Iterable[Any]) -> list[Any]:
     """Terms, with rows and cones marked as introduced by a function."""
     return [
-        replace(term, written=Lowering()) if isinstance(term, (Equal, AtMost, InCone)) else term
+        replace(term, written=Written()) if isinstance(term, (Equal, AtMost, InCone)) else term
         for term in terms
     ]
 

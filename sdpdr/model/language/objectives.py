@@ -99,13 +99,10 @@ class Objective(Lowered, Advising):
         return f"<{self.label}: {word} a function of {', '.join(self.declared)}>"
 
 
-def _with_weight(weight: float | Affine, term: Term) -> Term:
+def _with_weight(weight: float | Affine, term: Any) -> Any:
     """A term that is printed with the weight of its part as it was written."""
-    if isinstance(term, Penalize):
-        return replace(term, factors=(weight, *(term.factors or ())[1:]))
-    if isinstance(term, Smooth) and term.written is not None:
-        return replace(term, written=replace(term.written, factors=(weight,)))
-    return term
+    written = term.written
+    return replace(term, written=replace(written, factors=(weight, *written.factors)))
 
 
 def minimize(function: Any) -> Objective:

@@ -158,16 +158,8 @@ class Penalized(Curved, NamedBlock):
         # `Penalize` multiplies squares by half the weight.
         half = 2.0 if self.penalty == "square" else 1.0
         weight = half * factor * self._by_row(self._weights())
-        factors = (factor, self._shown_weight)
-        written = self._values
         return Penalize(
-            flat.linear,
-            -flat.constant,
-            self.penalty,
-            weight,
-            name,
-            written=written,
-            factors=factors,
+            flat.linear, -flat.constant, self.penalty, weight, name, written=self.called()
         )
 
     # -- as a convex function -----------------------------------------------------------------
