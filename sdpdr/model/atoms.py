@@ -65,25 +65,38 @@ class Atom:
         -1 if it is concave.
     more : tuple, optional
         Further arguments, which are not expressions.
-    is_conic : bool, default True
-        Whether linear constraints, second-order cones and matrix inequalities describe it.
     numeric : callable, optional
         The function of arrays, if cvxpy cannot evaluate it.
-    word : str, optional
-        Its name when printed.
+    named : str, optional
+        Its name when printed; that of the function by default.
     count : int, default 1
         Number of values that are summed although no sum was written.
     """
 
     function: str | Callable[..., Any]
     shapes: tuple[tuple[int, ...], ...]
-    symmetric: tuple[bool, ...]
-    sign: float
+    symmetric: tuple[bool, ...] = (False,)
+    sign: float = 1.0
     more: tuple[Any, ...] = ()
-    is_conic: bool = True
     numeric: Callable[..., float] | None = None
-    word: str = "f"
+    named: str = ""
     count: int = 1
+
+    @property
+    def word(self) -> str:
+        """Its name when printed."""
+        function = self.function
+        return self.named or (function if isinstance(function, str) else function.__name__)
+
+    @cached_property
+    def is_conic(self) -> bool:
+        """Whether linear constraints, second-order cones and matrix inequalities describe it."""
+        cp = _cvxpy(self.word)
+        from sdpdr.model.conic.refusals import needed_cones
+
+        expression, constraints = self.express(cp.Variable(sum(self.sizes)))
+        problem = cp.Problem(cp.Minimize(self.sign * expression), constraints)
+        return not any(True for _ in needed_cones(problem))
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -141,7 +154,7 @@ class Atom:
 
         Examples
         --------
-        >>> atom("log_sum_exp", ((2,),)).gradient(np.zeros(2))
+        >>> shared_atom("log_sum_exp", ((2,),)).gradient(np.zeros(2))
         array([0.5, 0.5])
         """
         cp = _cvxpy(self.word)
@@ -157,20 +170,8 @@ class Atom:
         return _cone_form(self)
 
 
-@lru_cache(maxsize=256)
-def atom(
-    function: str | Callable[..., Any],
-    shapes: tuple[tuple[int, ...], ...],
-    symmetric: tuple[bool, ...] = (False,),
-    sign: float = 1.0,
-    more: tuple[Any, ...] = (),
-    is_conic: bool = True,
-    numeric: Callable[..., float] | None = None,
-    word: str = "",
-) -> Atom:
-    """An `Atom`; the same object for equal arguments, so that its cones are written once."""
-    word = word or (function if isinstance(function, str) else function.__name__)
-    return Atom(function, shapes, symmetric, sign, more, is_conic, numeric, word)
+# The same object for equal arguments, so that its cones are written once.
+shared_atom = lru_cache(maxsize=256)(Atom)
 
 
 def atom_of(
@@ -191,9 +192,7 @@ def atom_of(
         arguments.
     """
     cp = _cvxpy(word)
-    from sdpdr.model.conic.refusals import needed_cones
-
-    trial = Atom(function, shapes, symmetric, 1.0, more, word=word)
+    trial = Atom(function, shapes, symmetric, 1.0, more, named=word)
     values = cp.Variable(sum(trial.sizes))
     try:
         count = trial.expressed(values)[0].size
@@ -219,9 +218,7 @@ def atom_of(
             "this package as arguments."
         )
     sign = 0.0 if expression.is_affine() else 1.0 if expression.is_convex() else -1.0
-    problem = cp.Problem(cp.Minimize(sign * expression))
-    is_conic = not any(True for _ in needed_cones(problem))
-    return replace(trial, sign=sign, is_conic=is_conic, count=count)
+    return replace(trial, sign=sign, count=count)
 
 
 @lru_cache(maxsize=32)

@@ -21,7 +21,7 @@ from sdpdr.model.affine import (
     joined,
     refuse_division,
 )
-from sdpdr.model.atoms import Atom, Built, atom, term_name
+from sdpdr.model.atoms import Atom, Built, shared_atom, term_name
 from sdpdr.model.language.constraints import NamedBlock, is_symmetric, require_finite
 from sdpdr.model.operands import NoSuchOperator, apply_ufunc, described, is_two
 from sdpdr.model.terms import (
@@ -60,7 +60,7 @@ class AtomCall:
     Examples
     --------
     >>> from sdpdr.model.language import scalar
-    >>> call = AtomCall(atom("norm", ((3,),), more=(2,)), (scalar("v", 3),))
+    >>> call = AtomCall(shared_atom("norm", ((3,),), more=(2,)), (scalar("v", 3),))
     >>> variables, terms, _ = call.above("objective.0")
     >>> [v.name for v in variables], [(term.name, term.lhs.m) for term in terms]
     (['objective.0.top'], [('0.second-order1', 10)])
@@ -146,12 +146,10 @@ class AtomCall:
 def call(
     function: str | Callable[..., Any],
     *of: Affine,
-    sign: float = 1.0,
-    more: tuple[Any, ...] = (),
-    is_conic: bool = True,
-    numeric: Callable[..., float] | None = None,
-    word: str = "",
-    **printed: Any,
+    shown: tuple[str, ...] = (),
+    of_matrices: bool = False,
+    squares: Affine | None = None,
+    **known: Any,
 ) -> Convex:
     """A function of cvxpy of expressions; equal functions share their cones.
 
@@ -159,10 +157,10 @@ def call(
     ----------
     function : str or callable
     *of : Affine
-    sign, more, is_conic, numeric, word
-        As for `sdpdr.model.atoms.Atom`.
-    **printed
+    shown, of_matrices, squares
         As for `AtomCall`.
+    **known
+        As for `sdpdr.model.atoms.Atom`.
 
     Examples
     --------
@@ -171,8 +169,8 @@ def call(
     (True,)
     """
     shapes, symmetric = tuple(x.shape for x in of), tuple(map(is_symmetric, of))
-    found = atom(function, shapes, symmetric, sign, more, is_conic, numeric, word)
-    return convex(AtomCall(found, of, **printed), sign)
+    found = shared_atom(function, shapes, symmetric, **known)
+    return convex(AtomCall(found, of, shown, of_matrices, squares), found.sign)
 
 
 def convex(part: Any, sign: float = 1.0) -> Convex:

@@ -185,7 +185,7 @@ def sum_largest(expression: Any, k: int) -> Convex:
         return call("sum_largest", of, more=(k,), shown=(str(k),))
     of, word = symmetric_argument("sum_largest", expression), "sum_largest"
     printed: Any = {"shown": (str(k),), "of_matrices": True}
-    return call("lambda_sum_largest", of, more=(k,), word=word, **printed)
+    return call("lambda_sum_largest", of, more=(k,), named=word, **printed)
 
 
 def geo_mean(expression: Any) -> Convex:
@@ -241,7 +241,7 @@ def root_det(expression: Any) -> Convex:
     2.0
     """
     of = symmetric_argument("root_det", expression)
-    known: Any = {"numeric": _root_of_determinant, "word": "root_det", "of_matrices": True}
+    known: Any = {"numeric": _root_of_determinant, "named": "root_det", "of_matrices": True}
     return call(_below_root_det, of, sign=-1.0, **known)
 
 
@@ -439,7 +439,7 @@ def log_det(expression: Any) -> Convex:
     """
     of = symmetric_argument("log_det", expression)
     known: Any = {"numeric": _log_of_determinant, "of_matrices": True}
-    return call("log_det", of, sign=-1.0, is_conic=False, **known)
+    return call("log_det", of, sign=-1.0, **known)
 
 
 def _log_of_determinant(S: Array) -> float:
@@ -460,7 +460,7 @@ def log_sum_exp(expression: Any) -> Convex:
     1.69315
     """
     of = argument("log_sum_exp", expression)
-    return call("log_sum_exp", of, is_conic=False)
+    return call("log_sum_exp", of)
 
 
 def sum_exp(expression: Any) -> Convex:
@@ -475,7 +475,7 @@ def sum_exp(expression: Any) -> Convex:
     1.0
     """
     of = argument("sum_exp", expression)
-    return call("exp", of, is_conic=False, word="sum_exp")
+    return call("exp", of, named="sum_exp")
 
 
 def sum_logistic(expression: Any) -> Convex:
@@ -490,7 +490,7 @@ def sum_logistic(expression: Any) -> Convex:
     0.69315
     """
     of = argument("sum_logistic", expression)
-    return call("logistic", of, is_conic=False, word="sum_logistic")
+    return call("logistic", of, named="sum_logistic")
 
 
 def sum_log(expression: Any) -> Convex:
@@ -505,7 +505,7 @@ def sum_log(expression: Any) -> Convex:
     1.79176
     """
     of = argument("sum_log", expression)
-    return call("log", of, sign=-1.0, is_conic=False, word="sum_log")
+    return call("log", of, sign=-1.0, named="sum_log")
 
 
 def entropy(expression: Any) -> Convex:
@@ -520,7 +520,7 @@ def entropy(expression: Any) -> Convex:
     1.38629
     """
     of = argument("entropy", expression)
-    return call("entr", of, sign=-1.0, is_conic=False, word="entropy")
+    return call("entr", of, sign=-1.0, named="entropy")
 
 
 def atom(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:

@@ -328,7 +328,7 @@ def _fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
 
 def largest(of: Affine) -> Convex:
     """The largest absolute value."""
-    return call("norm_inf", of.reshape(-1), word="norm", shown=("inf",))
+    return call("norm_inf", of.reshape(-1), named="norm", shown=("inf",))
 
 
 def expression_of(function: str, value: Any) -> Affine:
