@@ -315,7 +315,7 @@ def _isometric() -> Found:
 @_system("nonnegative.symmetric_nmf", 1e-3)
 def _symmetric() -> Found:
     A = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.0], [0.1, 0.0, 1.0]])
-    return {"residual": number(nonnegative.symmetric_nmf(A, 2).residual, 6)}
+    return {"residual": number(sdpdr.CompletelyPositive(2).fit(A).residual_, 6)}
 
 
 @_system("nonnegative.copositivity")

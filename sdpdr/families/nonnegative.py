@@ -1,8 +1,6 @@
 """Nonnegative matrices and their factors, without semidefinite programs."""
 
 from sdpdr.base.gather import names as _names
-from sdpdr.families.factor.completely_positive.symmetric import SymmetricNMF as SymmetricNMF
-from sdpdr.families.factor.completely_positive.symmetric import symmetric_nmf as symmetric_nmf
 from sdpdr.families.factor.isometric.factorize import IsometricFactors as IsometricFactors
 from sdpdr.families.factor.isometric.factorize import IsometricStatus as IsometricStatus
 from sdpdr.families.factor.isometric.factorize import isometric_factors as isometric_factors

@@ -27,9 +27,9 @@ def blobs():
 @pytest.mark.integration
 def test_clusters_of_points(blobs):
     X, y = blobs
-    found = CompletelyPositive(3, affinity="rbf", gamma=0.5).fit(X)
-    assert adjusted_rand_score(y, found.labels_) > 0.9
     A = rbf_kernel(X, gamma=0.5)
+    found = CompletelyPositive(3).fit(A)
+    assert adjusted_rand_score(y, found.labels_) > 0.9
     np.testing.assert_allclose(found.affinity_matrix_, A)
     B = found.embedding_
     assert B.shape == (60, 3)
@@ -39,11 +39,20 @@ def test_clusters_of_points(blobs):
     np.testing.assert_allclose(found.memberships_.sum(axis=1), 1.0)
     np.testing.assert_array_equal(found.labels_, np.argmax(found.memberships_, axis=1))
     assert found.status_ is CpStatus.UNDECIDED
-    assert found.n_features_in_ == 2
-    given = CompletelyPositive(3).fit(A)
-    np.testing.assert_allclose(given.embedding_, B, atol=1e-6)
-    np.testing.assert_array_equal(clone(found).fit_predict(X), found.labels_)
-    np.testing.assert_array_equal(clone(found).fit_transform(X), B)
+    assert found.n_features_in_ == 60
+    np.testing.assert_array_equal(clone(found).fit_predict(A), found.labels_)
+    np.testing.assert_array_equal(clone(found).fit_transform(A), B)
+
+
+def test_one_column_is_that_of_the_leading_eigenvector_and_more_obey_the_bound():
+    points = np.random.default_rng(0).standard_normal((12, 2))
+    A = rbf_kernel(points, gamma=1.0)
+    for k in (1, 2, 4):
+        found = CompletelyPositive(k).fit(A)
+        assert found.bound_ <= found.residual_ < 1.5 * found.bound_ + 0.05
+        # The leading eigenvector of a positive matrix is positive: one column is solved exactly.
+        assert k > 1 or found.residual_ == pytest.approx(found.bound_, rel=1e-6)
+    assert CompletelyPositive(1).fit(-np.eye(2)).residual_ == pytest.approx(1.0)
 
 
 def test_columns_are_left_to_the_proof():
@@ -85,8 +94,7 @@ def test_matrices_and_parameters_without_meaning_are_refused_in_words():
         (CompletelyPositive(2), np.triu(np.ones((3, 3))), DataError, "symmetric"),
         (CompletelyPositive(4), np.eye(3), DataError, "out of range"),
         (CompletelyPositive(0), np.eye(3), DataError, "at least 1"),
-        (CompletelyPositive(affinity="rbff"), np.eye(3), UnknownNameError, "rbf"),
-        (CompletelyPositive(affinity=3), np.eye(3), DataError, "function of two rows"),
+        (CompletelyPositive(affinity="rbf"), np.eye(3), UnknownNameError, "precomputed"),
         (CompletelyPositive(starts=0, n_components=1), np.eye(3), DataError, "starts"),
     ]:
         with pytest.raises(error, match=words):

@@ -156,7 +156,6 @@ OF_PARAMETERS = [
         for value in (0, 1.5, None, "2", True)
     ],
     (CP, AFFINITY, {"tol": "a"}, DataTypeError, "tol='a'"),
-    (sdpdr.CompletelyPositive(2, affinity="rbf"), POINTS, {"gamma": "a"}, DataTypeError, "gamma="),
     (sdpdr.DensityMap(), POINTS, {"bandwidth": "a"}, DataTypeError, "bandwidth='a'"),
 ]  # fmt: skip
 

@@ -24,7 +24,6 @@ MEANT = {
 # Not read with the other parameters and data of `EVERY`, so that scalars pass.
 UNREAD = {
     "CompletelyPositive": {"n_neighbors"},
-    "IsoNMF": {"pull"},
     "MixedLabelPropagation": {"ridge", "share", "smoothness"},
     "PolynomialFactorization": {"solver"},
     "SpectralRegression": {"gamma", "n_neighbors", "smoothing"},

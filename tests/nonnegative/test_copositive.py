@@ -7,7 +7,7 @@ import pytest
 
 from sdpdr.errors import DataError
 from sdpdr.families.factor.completely_positive.factorize import _columns
-from sdpdr.families.factor.completely_positive.symmetric import eigenvalue_bound, square_residual
+from sdpdr.families.factor.completely_positive.symmetric import eigenvalue_bound
 from sdpdr.families.factor.nonnegative.copositive import (
     _positive_in,
     multiplier_matrix,
@@ -17,7 +17,7 @@ from sdpdr.families.factor.nonnegative.dominant import (
     triangle_free_certificate,
 )
 from sdpdr.families.factor.nonnegative.inputs import symmetric_matrix
-from sdpdr.nonnegative import Refutation, copositivity, horn_matrix, symmetric_nmf
+from sdpdr.nonnegative import Refutation, copositivity, horn_matrix
 
 PHI = (1.0 + np.sqrt(5.0)) / 2.0
 
@@ -170,20 +170,6 @@ def test_a_false_certificate_does_not_hold():
 # -- the nearest B B' ------------------------------------------------------------------------------
 
 
-def test_symmetric_nmf_obeys_its_bound():
-    points = np.random.default_rng(0).standard_normal((12, 2))
-    A = np.exp(-np.sum((points[:, None] - points) ** 2, axis=2))
-    for k in (1, 2, 4):
-        found = symmetric_nmf(A, k)
-        assert found.bound <= found.residual < 1.5 * found.bound + 0.05
-        assert found.residual == pytest.approx(square_residual(A, found.factor))
-        # The leading eigenvector of a positive matrix is positive: one column is solved exactly.
-        assert k > 1 or found.residual == pytest.approx(found.bound, rel=1e-6)
-
-
 def test_bound_of_indefinite_matrices():
     assert 1.0 - 1e-14 <= eigenvalue_bound(-np.eye(2), 1) <= 1.0
     assert 1.0 - 1e-14 <= eigenvalue_bound(np.eye(2), 0) <= 1.0
-    assert symmetric_nmf(-np.eye(2), 1).residual == pytest.approx(1.0)
-    with pytest.raises(DataError, match="out of range"):
-        symmetric_nmf(np.eye(2), 3)

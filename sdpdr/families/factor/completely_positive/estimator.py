@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClusterMixin
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.neighbors import kneighbors_graph
 
 from sdpdr.base import checks as validate
@@ -18,9 +17,9 @@ from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import seconds_for
 from sdpdr.families.factor.completely_positive.factorize import CpStatus, completely_positive
 from sdpdr.families.factor.completely_positive.symmetric import (
+    best_square,
     eigenvalue_bound,
     square_residual,
-    symmetric_nmf,
 )
 from sdpdr.families.factor.nonnegative.copositive import obvious_certificate
 from sdpdr.families.factor.nonnegative.inputs import symmetric_matrix
@@ -35,23 +34,20 @@ class CompletelyPositive(
 
     Without ``n_components`` the question is whether A has such a factor at all, and
     `sdpdr.factorize.completely_positive` answers it with a factor, a certificate, or neither; that
-    is for matrices of a few dozen rows. With it, `sdpdr.nonnegative.symmetric_nmf` fits B with that
-    many columns, exactly or not: symmetric NMF.
+    is for matrices of a few dozen rows. With it, B has that many columns and is fitted by local
+    searches, exactly or not: symmetric NMF.
 
     Parameters
     ----------
     n_components : int, optional
         Columns of B, the number of clusters.
-    affinity : str or callable, default "auto"
-        How A is made of X: ``"precomputed"`` if X is A, ``"knn"`` for clusters of points, else a
-        kernel of scikit-learn such as ``"rbf"``, ``"linear"`` or ``"cosine"``, or a function of two
-        rows. ``"knn"``: mutual neighbours have the weight one, others one half, and rows and
-        columns are divided by the square roots of their sums, as for normalised cuts. ``"auto"``:
+    affinity : {"auto", "precomputed", "knn"}, default "auto"
+        How A is made of X. ``"precomputed"``: X is A, such as a kernel matrix of scikit-learn.
+        ``"knn"``: mutual neighbours have the weight one, others one half, and rows and columns are
+        divided by the square roots of their sums, as for normalised cuts. ``"auto"``:
         ``"precomputed"`` if X has as many columns as rows, else ``"knn"``.
     n_neighbors : int, default 10
         For ``"knn"``; the point itself is the first.
-    gamma : float, optional
-        Width of kernels that take it; scikit-learn's default is one over the number of features.
     starts : int, default 5
         Random starts; without ``n_components``, for each number of columns tried.
     tol : float, default 1e-8
@@ -105,17 +101,17 @@ class CompletelyPositive(
     >>> found = sdpdr.CompletelyPositive().fit(A)
     >>> found.status_, bool(np.allclose(found.embedding_ @ found.embedding_.T, A))
     (CpStatus.CP, True)
+    >>> from sklearn.metrics.pairwise import rbf_kernel
     >>> X = [[0.0], [0.1], [5.0], [5.2]]
-    >>> sdpdr.CompletelyPositive(2, affinity="rbf").fit(X).labels_.tolist() in (
+    >>> sdpdr.CompletelyPositive(2).fit(rbf_kernel(X)).labels_.tolist() in (
     ...     [0, 0, 1, 1], [1, 1, 0, 0])
     True
     """
 
     n_components: int | None = None
     _: KW_ONLY
-    affinity: Any = "auto"
+    affinity: str = "auto"
     n_neighbors: int = 10
-    gamma: float | None = None
     starts: int = 5
     tol: float = 1e-8
     time_limit: float | str | None = 10.0
@@ -134,8 +130,6 @@ class CompletelyPositive(
         self
         """
         validate.positive_number("tol", self.tol)
-        if self.gamma is not None:
-            validate.positive_number("gamma", self.gamma)
         A = self._affinity(X)
         self.affinity_matrix_ = A
         seed = validate.seed(self.random_state)
@@ -146,7 +140,7 @@ class CompletelyPositive(
             )
             B, self.status_, self.certificate_ = found.factor, found.status, found.certificate
         else:
-            B = symmetric_nmf(A, self.n_components, starts=self.starts, seed=seed).factor
+            B = self._nearest(A, seed)
             self.status_, self.certificate_ = CpStatus.CP, None
             if square_residual(A, B) > self.tol:
                 self.certificate_ = obvious_certificate(A, self.tol)
@@ -175,13 +169,19 @@ class CompletelyPositive(
         tags.input_tags.pairwise = self.affinity == "precomputed"
         return tags
 
+    def _nearest(self, A: Array, seed: int) -> Array:
+        """The nearest factor found, columns by decreasing length."""
+        n, k = len(A), validate.positive_integer("n_components", self.n_components)
+        if k > n:
+            raise DataError(f"n_components={k} is out of range: X has order {n}. Pass 1 to {n}.")
+        starts = validate.positive_integer("starts", self.starts)
+        size = 2.0 * np.sqrt(float(np.mean(np.maximum(A, 0.0))) / k)
+        B, _ = best_square(A, k, starts, seed, size=size)
+        return B[:, np.argsort(-np.linalg.norm(B, axis=0), kind="stable")]
+
     def _affinity(self, X: Any) -> Array:
+        validate.choice("affinity", self.affinity, ("auto", "precomputed", "knn"))
         chosen = self.affinity
-        if isinstance(chosen, str):
-            known = ("auto", "precomputed", "knn", *PAIRWISE_KERNEL_FUNCTIONS)
-            validate.choice("affinity", chosen, known)
-        elif not callable(chosen):
-            raise DataError(f"affinity must be a name or a function of two rows; it is {chosen!r}.")
         if chosen == "auto":
             shape = np.shape(X)
             chosen = "precomputed" if len(shape) == 2 and shape[0] == shape[1] else "knn"
@@ -191,11 +191,8 @@ class CompletelyPositive(
             return A
         points = validate.points(X, at_least=2)
         note_columns(self, X)
-        if chosen == "knn":
-            k = min(validate.positive_integer("n_neighbors", self.n_neighbors), len(points))
-            directed = kneighbors_graph(points, k, include_self=True).toarray()
-            joined = (directed + directed.T) / 2.0
-            root = np.sqrt(joined.sum(axis=1))
-            return symmetric_matrix(joined / np.outer(root, root))
-        options = {} if callable(chosen) else {"gamma": self.gamma, "filter_params": True}
-        return symmetric_matrix(pairwise_kernels(points, metric=chosen, **options))
+        k = min(validate.positive_integer("n_neighbors", self.n_neighbors), len(points))
+        directed = kneighbors_graph(points, k, include_self=True).toarray()
+        joined = (directed + directed.T) / 2.0
+        root = np.sqrt(joined.sum(axis=1))
+        return symmetric_matrix(joined / np.outer(root, root))

@@ -15,7 +15,7 @@ from sdpdr.base.errors import DataError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Advised
 from sdpdr.families.factor.completely_positive.recipes import copositive_cut
-from sdpdr.families.factor.completely_positive.symmetric import square_residual
+from sdpdr.families.factor.completely_positive.symmetric import best_square, square_residual
 from sdpdr.families.factor.nonnegative.copositive import (
     LARGEST,
     PROOFS,
@@ -35,7 +35,6 @@ from sdpdr.families.factor.nonnegative.dominant import (
     triangle_free_certificate,
 )
 from sdpdr.families.factor.nonnegative.inputs import symmetric_matrix
-from sdpdr.families.factor.nonnegative.least_squares import fit_square
 from sdpdr.families.limits import ROUNDING
 from sdpdr.linalg.svec import smat
 from sdpdr.program import as_dense
@@ -251,7 +250,11 @@ class _Search:
                 return _refuted(found, best, least)
         certify = self.certificate and not known and len(A) <= LARGEST
         for k in columns:
-            B, residual = self._best_of(unit, k)
+            # Rows are about as long as those of a factor.
+            B, residual = best_square(
+                unit, k, self.starts, self.seed,
+                size=np.sqrt(2.0 / k), tol=self.tol, deadline=self.deadline,
+            )  # fmt: skip
             if residual < least:
                 best, least = root[:, None] * B, residual
             if least <= self.tol:
@@ -270,20 +273,6 @@ class _Search:
             holds=True if known else None,
             timed_out=self.deadline.is_over(),
         )
-
-    def _best_of(self, unit: Array, k: int) -> tuple[Array, float]:
-        """The best fit from several random factors, and its residual."""
-        best, least = np.zeros((len(unit), k)), 1.0
-        rng = np.random.default_rng([self.seed, k])
-        for _ in range(self.starts):
-            if least <= self.tol or self.deadline.is_over():
-                return best, least
-            # Rows are about as long as those of a factor.
-            start = rng.random((len(unit), k)) * np.sqrt(2.0 / k)
-            B = fit_square(unit, start, deadline=self.deadline)
-            if (residual := square_residual(unit, B)) < least:
-                best, least = B, residual
-        return best, least
 
 
 def _columns(n: int, rank: int, requested: int | None) -> tuple[int, ...]:
