@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import sdpdr
 from sdpdr import extend
 from sdpdr.errors import DataError, DroppedPointsWarning, NotAcceptedError, UnknownNameError
+from sdpdr.families.regress import maps
 from sdpdr.families.regress.maps import KINDS
 from sdpdr.families.unfold.quality import procrustes
 
@@ -202,3 +203,13 @@ def test_an_extension_that_is_not_known_is_refused_before_the_solve(monkeypatch)
 def test_what_is_not_fitted_places_nobody():
     with pytest.raises(NotFittedError):
         sdpdr.MVU(extension="kernel").transform(np.eye(3))
+
+
+def test_a_map_of_some_points_knows_its_error_at_new_ones(monkeypatch):
+    monkeypatch.setattr(maps, "_CHOSEN_ON", 150)
+    monkeypatch.setattr(maps, "_CENTERS", 400)
+    X, Y = strip(700, 0)
+    fitted = extend.fit_extension(X[:600], Y[:600])
+    missed, spread = fitted(X[600:]) - Y[600:], Y - Y.mean(axis=0)
+    error = np.linalg.norm(missed) / np.linalg.norm(spread) * np.sqrt(7.0)
+    assert error < 5.0 * fitted.error < 1e-3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -20,8 +19,9 @@ from sdpdr.families.regress.ridge import LinearMapping, as_data, choose_ridge
 from sdpdr.families.regress.transduction import barycentric_weights, reconstructing
 from sdpdr.graphs.blocks import BLOCK, blocks
 
-# Width and ridge are chosen on at most so many points, and at most so many Gaussians are used. The
-# first takes seconds, the second 72 MB.
+# Width and ridge are chosen on at most so many points, and the map is fitted to at most so many.
+# The first takes seconds, the second 72 MB. All 6000 points of a roll on 3000 Gaussians, by normal
+# equations, took 17 times as long and lost digits: errors were 75 times those of 3000 points.
 _CHOSEN_ON, _CENTERS = 1000, 3000
 _TINY = float(np.finfo(float).tiny)
 
@@ -88,13 +88,9 @@ class KernelExtension(Extension):
     def __call__(self, X: Array) -> Array:
         """Coordinates of points."""
         coordinates = np.empty((len(X), len(self.intercept)))
-        for part in self._parts(len(X)):
+        for part in blocks(np.arange(len(X)), max(1, BLOCK // self.centers.size)):
             coordinates[part] = self._kernel(X[part]) @ self.coef
         return coordinates + self.intercept
-
-    def _parts(self, n: int) -> Iterator[Index]:
-        """Points whose kernel values are held at once."""
-        return blocks(np.arange(n), max(1, BLOCK // self.centers.size))
 
     def _fit(self) -> float:
         n, Y = len(self.points), self.embedding
@@ -104,21 +100,11 @@ class KernelExtension(Extension):
         typical = float(np.median(among[~np.eye(few.size, dtype=bool)]))
         gammas = [w / max(typical, _TINY) for w in WIDTHS]
         self.choice = choose_kernel(lambda gamma: np.exp(-gamma * among), Y[few], gammas)
-        if self.centers.size == n:
-            fitted = fit_kernel(self._kernel(self.points), Y, self.choice.delta)
-            self.coef, self.intercept = fitted.coef, fitted.intercept
-            return self._relative(fitted.leave_one_out())
-        self.intercept = Y.mean(axis=0)
-        # (K_nm' K_nm + delta K_mm) a = K_nm' (Y - b), a block of points at a time.
-        left = self.choice.delta * self._kernel(self.points[self.centers])
-        right = np.zeros((self.centers.size, Y.shape[1]))
-        for part in self._parts(n):
-            kernel = self._kernel(self.points[part])
-            left += kernel.T @ kernel
-            right += kernel.T @ (Y[part] - self.intercept)
-        self.coef = np.asarray(np.linalg.lstsq(left, right, rcond=None)[0], dtype=float)
-        # With few coefficients for many points, the error of the choice holds for all.
-        return self._relative(self.choice.error * np.ones((1, Y.shape[1])))
+        fitted = fit_kernel(
+            self._kernel(self.points[self.centers]), Y[self.centers], self.choice.delta
+        )
+        self.coef, self.intercept = fitted.coef, fitted.intercept
+        return self._relative(fitted.leave_one_out())
 
     def _squares(self, X: Array, chosen: Index) -> Array:
         if self.precomputed:
@@ -194,7 +180,8 @@ def fit_extension(
     embedding : array_like of shape (n, d)
         Rows that are not finite are left out, with their points.
     kind : {"kernel", "linear", "barycentric"}, default "kernel"
-        ``"kernel"``: Gaussians, width and ridge by exact leave-one-out. ``"linear"``: a ridge
+        ``"kernel"``: Gaussians about at most 3000 points, drawn at random, width and ridge by exact
+        leave-one-out. ``"linear"``: a ridge
         chosen in the same way. ``"barycentric"``: weighted means of neighbours.
     precomputed : bool, default False
         Points are given by their distances. There are then no linear maps, and the barycentric
