@@ -23,15 +23,9 @@ from sdpdr.base.rows import counted, numbered, rows_like
 from sdpdr.families.unfold.anchored import missed_lengths, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion, refine_from_both
 from sdpdr.families.unfold.estimators.anchored import known_nodes
-from sdpdr.families.unfold.estimators.gram import (
-    EXACT_LENGTHS,
-    DefaultTimeLimit,
-    more_time,
-    warn_of_missing_proof,
-)
+from sdpdr.families.unfold.estimators.time_limit import DefaultTimeLimit
 from sdpdr.families.unfold.verdict import Reporting
 from sdpdr.graphs import complete
-from sdpdr.program import Solution, Status
 from sdpdr.solving.solve import solve
 
 # Root mean square and largest error, relative to the root mean square of the given lengths, beyond
@@ -132,6 +126,7 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
 
     # For 1000 points, proofs and the second step take up to 14 seconds more.
     default_time_limit: ClassVar[float] = 45.0
+    _lengths: ClassVar[str] = "misfit"
 
     n_components: int = 2
     _: KW_ONLY
@@ -181,7 +176,7 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
             time_limit=self._limit(),
             seed=validate.seed_or_none(self.random_state),
         )
-        warn_of_missing_proof(solution, self._way_out(solution))
+        self._require_point(solution)
         self.graph_, self.solution_, self.anchors_ = graph, solution, anchors
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         if nodes.size:
@@ -197,13 +192,6 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
         self.embedding_ = as_precise(graph.of_samples(places), X)
         self._warn_of_missed_lengths()
         return self
-
-    def _way_out(self, solution: Solution) -> str:
-        """Further advice if nothing is proved."""
-        words = [EXACT_LENGTHS.format("misfit")] if self.misfit == "equality" else []
-        if solution.status is Status.TIME_LIMIT and self._is_limit_ours():
-            words.insert(0, more_time(self.default_time_limit))
-        return " ".join(words)
 
     @property
     def distances_(self) -> Array:

@@ -14,10 +14,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.advice import either
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import limit_of
-from sdpdr.base.errors import DataTypeError, LostLengthsWarning, UncertifiedWarning, warn
+from sdpdr.base.errors import DataTypeError, LostLengthsWarning, warn
 from sdpdr.base.estimators import (
     as_precise,
     note_columns,
@@ -25,6 +23,7 @@ from sdpdr.base.estimators import (
 from sdpdr.base.parameters import require_kinds
 from sdpdr.families.regress.maps import KINDS
 from sdpdr.families.unfold.estimators.placing import Placing
+from sdpdr.families.unfold.estimators.time_limit import DefaultTimeLimit
 from sdpdr.families.unfold.verdict import POOR, LengthsKept, Reporting, lengths_kept
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.selection import resolve_n_neighbors
@@ -32,44 +31,10 @@ from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Relation
-from sdpdr.program import Solution, Status
+from sdpdr.program import Solution
 from sdpdr.program.point import Point, Value, congruent, principal_places
 from sdpdr.solving.grade import CUT_SHORT
 from sdpdr.solving.solve import solve
-
-EXACT_LENGTHS = (
-    "With exact lengths there often is no interior, without which proofs fail; "
-    "{}=sdpdr.blocks.Band(0.05) or 'inequality' leaves one."
-)
-
-
-def more_time(seconds: float | None) -> str:
-    """A sentence for messages that says how to give a program more than its default time."""
-    way = either("time_limit=None lets it go on to its end", "--time-limit gives it more")
-    return f"It had {seconds:g} seconds; {way}."
-
-
-class DefaultTimeLimit:
-    """Mixin: programs have a default time limit if no limit, solver or form is requested."""
-
-    # Seconds.
-    default_time_limit: ClassVar[float] = 60.0
-
-    solver: Any
-    form: str = "auto"
-    time_limit: float | str | None
-
-    def _is_left_to_us(self) -> bool:
-        """Whether neither a solver nor a form is named."""
-        return isinstance(self.solver, str) and self.solver == self.form == "auto"
-
-    def _is_limit_ours(self) -> bool:
-        """Whether the time limit is the default one."""
-        return self.time_limit == "auto" and self._is_left_to_us()
-
-    def _limit(self) -> float | None:
-        """Seconds for programs, if they are limited."""
-        return limit_of(self.time_limit, self.default_time_limit if self._is_left_to_us() else None)
 
 
 @dataclass(eq=False, repr=False)
@@ -172,19 +137,12 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         """Set the attributes that follow from a solution, and warn if it is not certified."""
-        way_out = EXACT_LENGTHS.format("isometry") if self._has_exact_lengths() else ""
-        if solution.status is Status.TIME_LIMIT and self._is_limit_ours():
-            way_out = f"{more_time(self.default_time_limit)} {way_out}"
-        warn_of_missing_proof(solution, way_out)
+        self._require_point(solution)
         self.gram_ = solution.gram()
         places = self._places(graph, solution)
         self.embedding_ = graph.of_samples(places).astype(self._dtype)
         self.graph_, self.solution_ = graph, solution
         self._compare(places)
-
-    def _has_exact_lengths(self) -> bool:
-        """Whether lengths are prescribed exactly."""
-        return getattr(self, "isometry", None) == "equality"
 
     def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
         """Coordinates of the nodes; sets ``eigenvalues_``."""
@@ -244,25 +202,6 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         if self.extension is None:
             tags.transformer_tags = None
         return tags
-
-
-def warn_of_missing_proof(solution: Solution, way_out: str = "") -> None:
-    """Raise an error if there is no point; warn, with advice, if it is not certified."""
-    if not solution.values:
-        solution.raise_for_status()
-    if solution.certified():
-        return
-    gaps = [f"gap {solution.gap:.1e}"]
-    if solution.attained is None:
-        gaps.append(f"feasibility: {solution.attained_by}")
-    if solution.bound is None:
-        gaps.append(f"bound: {solution.argument}")
-    if solution.status is Status.OPTIMAL_NEARBY:
-        gaps.append(f"epsilon {solution.epsilon:.0e}")
-    warn(
-        f"{solution.status.name}: {solution.advice} {way_out}".rstrip() + f" ({'; '.join(gaps)})",
-        UncertifiedWarning,
-    )
 
 
 def squared_lengths(graph: NeighborGraph, gram: Value) -> Array:

@@ -11,7 +11,6 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import UncertifiedWarning, warn
 from sdpdr.families.limits import ROUNDING
-from sdpdr.families.unfold.estimators.gram import more_time
 from sdpdr.families.unfold.estimators.sampled import SampledEmbedding, Sampling
 from sdpdr.families.unfold.iterated import minimum_volume
 from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart
@@ -287,8 +286,8 @@ class MVE(Sampling):
             seed=validate.seed_or_none(self.random_state) or 0,
         )
         if state.status is not IterationStatus.SETTLED:
-            over = state.status is IterationStatus.TIME_LIMIT and self._is_limit_ours()
-            way_out = f" {more_time(self.default_time_limit)}" if over else ""
-            warn(f"{state.status.name}: {state.status.advice}{way_out}", UncertifiedWarning)
+            is_over = state.status is IterationStatus.TIME_LIMIT
+            more = f" {self._more_time()}" if is_over else ""
+            warn(f"{state.status.name}: {state.status.advice}{more}".rstrip(), UncertifiedWarning)
         self.iteration_, self.n_iter_ = state, len(state.history)
         return state.solution
