@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +22,7 @@ from sdpdr.base.arrays import (
     row_of_each,
     rows_as_they_are,
 )
-from sdpdr.certify.rounding import DIGITS, last_bits, longest_row
+from sdpdr.certify.rounding import DIGITS, UP, last_bits, longest_row
 from sdpdr.linalg.rounding import UNIT, gamma, two_product
 from sdpdr.linalg.svec import svec_size, upper_triangle
 
@@ -126,17 +128,6 @@ def _are_exact(terms: Array, errors: Array, starts: Index) -> NDArray[np.bool_]:
     return is_short & (np.add.reduceat(np.abs(errors), starts) == 0.0)
 
 
-def added(*radii: Matrix | None) -> sp.csr_array | None:
-    """The sum of radii, of which some may be none."""
-    some = [sp.csr_array(one) for one in radii if one is not None and one.nnz]
-    if not some:
-        return None
-    total = some[0]
-    for one in some[1:]:
-        total = sp.csr_array(total + one)
-    return total * (1.0 + 8.0 * UNIT)
-
-
 def forms(left: sp.csr_array, right: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array | None]:
     """The map from the upper triangle of T to :math:`f^T T g` for rows f and g, as `product`.
 
@@ -185,8 +176,10 @@ def rounded(
         parts.append(of_first @ abs(A))
     if radius is not None:
         parts.append(size @ radius)
-    spread = 1.0 + gamma(longest_row(size))
-    return found, added(*(None if one is None else one * spread for one in parts))
+    some = [sp.csr_array(one) for one in parts if one is not None and one.nnz]
+    if not some:
+        return found, None
+    return found, reduce(add, some) * (UP * (1.0 + gamma(longest_row(size))))
 
 
 def exact_residual(b: Array, A: Matrix, x: Array) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, largest, row_of_each
-from sdpdr.certify.cones import Cone
+from sdpdr.certify.cones import LEAST, Cone
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.flat import SEMIDEFINITE, FlatProgram
 from sdpdr.certify.knowledge import BOUND, VALUE
@@ -249,7 +249,7 @@ def _sizes(cone: Cone, v: Array) -> Array:
         d = np.sqrt(np.abs(v[:, cone.i == cone.j]) + 1e-200)
         d = np.maximum(d, 1e-6 * d.max(axis=1, keepdims=True))
         return np.asarray(d[:, cone.i] * d[:, cone.j] * d.max(axis=1, keepdims=True) ** 2)
-    largest = np.max(np.abs(v), axis=1, keepdims=True) + 1e-150
+    largest = np.maximum(np.max(np.abs(v), axis=1, keepdims=True), LEAST)
     if isinstance(cone, Nonnegative):
         return np.asarray(np.maximum(np.abs(v), 1e-12 * largest) * largest)
     return np.repeat(largest**2, cone.dim, axis=1)

@@ -95,7 +95,7 @@ class Candidate:
             share = self.left[rows] / found.entry[who]
             z[who] = np.where(found.signed[who], np.maximum(share, 0.0), share)
             around = 2.0 * self.radius[rows] / np.abs(found.entry[who])
-            moves[who] = UP * (around + 2.0 * UNIT * np.abs(z[who]))
+            moves[who] = UP * (around + UNIT * np.abs(z[who]))
         return z, moves
 
     def value(self) -> float:

@@ -263,6 +263,17 @@ def test_both_sides_enclose_the_optimum_without_multipliers_and_from_a_noisy_poi
     assert np.linalg.eigvalsh(found.values["X"])[0] > 0.0
 
 
+def test_gaps_are_relative_to_the_optimum_however_small_it_is_unless_a_scale_is_given():
+    least = 2.0**-20
+    above = Rows("above", "<=", {"z": VectorMap([[-1.0]])}, np.full(1, -least))
+    z, cost = VectorVariable("z", 1, nonnegative=True), {"z": VectorMap([[1.0]])}
+    off = Point({"z": np.full(1, 1.001 * least)}, {"above": np.full(1, 0.999)})
+    sdp = SDP((z,), cost, (above,))
+    close, wide = (proved(sdp, off, **scale) for scale in ({}, {"gap_scale": 1.0}))
+    assert 0.0 <= close.value - close.bound <= 1e-6 * least
+    assert 1e-3 * least < wide.value - wide.bound <= 3e-3 * least
+
+
 def test_a_matrix_inequality_and_quadratic_costs_keep_their_natural_numbers():
     """The least largest eigenvalue of [[2, 1], [1, 2]] is 3; (z - 3)^2 with z <= 1 is 4."""
     A = np.array([[2.0, 1.0], [1.0, 2.0]])

@@ -147,6 +147,10 @@ def test_a_prime_that_divides_what_is_left_hides_nothing():
     assert follow(rows, right) is None
 
 
+def test_primes_are_odd_and_have_no_divisors():
+    assert list(_primes_below(30)) == [29, 23, 19, 17, 13, 11, 7, 5, 3]
+
+
 def test_as_many_primes_are_tried_as_what_is_left_may_be_a_multiple_of():
     """Two primes of 26 bits divide what is left, a third one does not."""
     first, second = islice(_primes_below(int(np.sqrt(2.0**53))), 2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sdpdr.certify.faces import DUAL, PRIMAL, face_of
+from sdpdr.certify.faces import DUAL, PRIMAL, face_of, integer_bases
 from sdpdr.certify.flat import (
     EXPONENTIAL,
     NONNEGATIVE,
@@ -149,3 +149,11 @@ def test_a_face_that_no_integers_describe_is_none(kind, size, v):
     v = np.array(v)
     (part,) = program([Piece(kind, size, sp.eye_array(v.size), np.zeros(v.size))], v.size).parts
     assert face_of(part, v, DUAL, 1e-6) is None
+
+
+def test_a_basis_is_rounded_by_a_share_of_its_entries_and_no_more():
+    """Twice the share beside entries of one; fractions with small denominators are far apart."""
+    span, other = integer_bases(np.array([[1.0], [1.0 + 1.5e-4]]))
+    assert abs(span[0, 0]) == abs(other[0, 0]) == 1.0
+    assert span[:, 0] @ other[:, 0] == 0.0
+    assert integer_bases(np.array([[1.0], [1.0 + 3e-4]])) is None

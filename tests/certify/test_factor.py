@@ -281,6 +281,16 @@ def test_a_root_is_proved_where_it_is_and_nowhere_else(start, share, monkeypatch
         assert system.candidate().points["X"].far == system.far
 
 
+def test_steps_that_are_not_finite_are_not_taken():
+    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, ())
+    system = factor._System(layout(sdp), {"X": np.eye(2)}, np.zeros(0), np.zeros(0, dtype=bool))
+    before = system.points["X"]
+    assert system._move(np.array([1.0, np.nan, 0.0, 0.0])) is False
+    assert system.points["X"] is before
+    assert system._move(np.array([1.0, 0.0, 0.0, 0.0])) is True
+    assert system.points["X"].factor.tolist() == [[1.0 + before.units[0], 0.0], [0.0, 1.0]]
+
+
 def test_without_equations_a_factor_is_exact():
     sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, ())
     found = solved_near(layout(sdp), {"X": np.eye(2)}, np.zeros(0), np.zeros(0, bool), Effort())

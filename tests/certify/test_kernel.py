@@ -258,6 +258,7 @@ def test_the_metric_of_corrections_is_that_of_squared_sizes():
         np.testing.assert_allclose(_sizes(cone, e), 1.0)
         v = e + 0.3 * rng.normal(size=e.shape)
         np.testing.assert_allclose(_sizes(cone, 8.0 * v), 64.0 * _sizes(cone, v))
+        assert isinstance(cone, Semidefinite) or np.all(_sizes(cone, 0.0 * v) > 0.0)
     matrix = np.diag([4.0, 1.0, 0.25])[np.tril_indices(3)][None]
     j, i = np.tril_indices(3)
     d = np.array([2.0, 1.0, 0.5])

@@ -286,6 +286,17 @@ def test_division_adds_its_rounding_to_the_radius():
         assert 1e-18 < found.far < 1e-14
 
 
+def test_division_of_scalars_adds_its_rounding_to_their_radii():
+    rng, none = np.random.default_rng(12), np.zeros(0, dtype=bool)
+    sdp = SDP((PsdVariable("X", 1), VectorVariable("z", 4)), {"X": Trace(1)}, ())
+    z, moves = rng.normal(size=4), np.array([0.0, 1e-17, 1e-12, 0.1])
+    given = Candidate(layout(sdp), {"X": Near.of(np.eye(1))}, z, moves, none)
+    found = given.divided(3.0)
+    off = abs(fractions(z) / 3 - fractions(found.z)) + fractions(moves) / 3
+    assert np.all((off <= fractions(found.moves))[moves > 0.0])
+    assert np.all(found.moves <= moves + 1e-14 * (moves > 0.0))
+
+
 def test_the_origin_is_a_point_where_nothing_is_better():
     sdp = SDP(
         (PsdVariable("X", 2),),
