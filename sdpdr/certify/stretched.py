@@ -142,6 +142,7 @@ class Metric:
         for own, L in zip(self.own, self.factors, strict=True):
             i, j = upper_triangle(own.order)
             both = np.where(i == j, 1.0, 2.0)
+            # The sum is rounded as well.
             if not 1.001 * np.sqrt(float(both @ reach[own.columns] ** 2)) <= 0.5:
                 return False
             left, blur = _half(own.matrix(self._y), L)

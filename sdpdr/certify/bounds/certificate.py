@@ -84,13 +84,13 @@ def certify(
         return Certificate(None, "the solver returned no multipliers")
     if not all(np.isfinite(y).all() for y in duals.values()):
         return Certificate(None, "the multipliers are not finite")
-    search = _Search(sdp.remembered(DualForm), duals, deadline)
+    search = _BestBound(sdp.remembered(DualForm), duals, deadline)
     with np.errstate(all="ignore"):
         search.run(goal)
     return search.certificate()
 
 
-class _Search:
+class _BestBound:
     """The best bound so far, and why other multipliers proved none."""
 
     def __init__(self, form: DualForm, duals: Duals, deadline: Deadline) -> None:
