@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, chosen_rows, own_rows, row_of_each, scaled
 from sdpdr.certify.dependent import independent_rows
-from sdpdr.certify.inverses import Gram, Inverse, Orthogonal
+from sdpdr.certify.inverses import Explicit, Gram, Inverse, Orthogonal
 from sdpdr.certify.rounding import TINY, residual
 
 
@@ -131,10 +131,14 @@ class Equations:
         return np.sort(np.concatenate([self._kept, self._own, self._says_zero]))
 
     def sharper(self) -> Equations | None:
-        """The same with smaller radii, by a factorization that takes longer; None without one."""
-        if not isinstance(self._solver, Gram):
+        """The same with smaller radii, by an inverse that takes longer; None without one."""
+        gram = self._solver
+        if not isinstance(gram, Gram):
             return None
-        solver = Orthogonal(chosen_rows(self._E, self._kept), self._D, self._radii(self._kept))
+        rows, radii = chosen_rows(self._E, self._kept), self._radii(self._kept)
+        solver = Explicit(rows, self._D, radii, gram.right_inverse)
+        if not solver.shows:
+            solver = Orthogonal(rows, self._D, radii)
         if not solver.shows:
             return None
         found = copy(self)

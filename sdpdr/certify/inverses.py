@@ -1,4 +1,4 @@
-r"""How near an exact solution of independent equations lies to a point: two proofs of one shape.
+r"""How near an exact solution of independent equations lies to a point: proofs of one shape.
 
 In a metric D, a correction of y onto E y = f is :math:`D^{1/2} R (f - E y)`, with R a right inverse
 of :math:`M = E D^{1/2}`. Whatever rounding makes of y, an exact solution lies within
@@ -6,15 +6,18 @@ of :math:`M = E D^{1/2}`. Whatever rounding makes of y, an exact solution lies w
 .. math::  |\Delta_j| \le D_j^{1/2}\, |R_{j \cdot}|_2\, |f - E y|_2
 
 of it, entry by entry. Nothing that was factorized is trusted: the residual is enclosed, and the
-lengths of the rows of an exact R have a proved bound. Two matrices R are known:
+lengths of the rows of an exact R have a proved bound. Matrices R are known in three ways:
 
 `Gram`: :math:`R = M^T (M M^T)^{-1}`, with :math:`|R_{j \cdot}| \le |M_{\cdot j}| / \lambda`, where
 :math:`\lambda` is proved to be no more than the smallest eigenvalue of the Gram matrix. Sparse
 equations stay sparse.
 
-`Orthogonal`: :math:`R (M R)^{-1}` for an R of a dense orthogonal factorization, for which
-:math:`|I - M R| \le \epsilon < 1` is proved, so that its rows grow by :math:`1 / (1 - \epsilon)` at
-most. The Gram matrix squares the condition of the equations; this does not.
+`Explicit`: :math:`R (M R)^{-1}` for a dense R, for which :math:`|I - M R| \le \epsilon < 1` is
+proved, so that its rows grow by :math:`1 / (1 - \epsilon)` at most. Where the Gram matrix is proved
+to be regular, R is :math:`M^T (M M^T)^{-1}` up to rounding.
+
+`Orthogonal`: the same for an R of an orthogonal factorization of M. The Gram matrix squares the
+condition of the equations; this does not.
 
 References
 ----------
@@ -183,6 +186,11 @@ class Gram(Inverse):
     def _step(self, missed: Array) -> Array:
         return np.asarray(self._D * (self._E.T @ self._solve(missed)))
 
+    def right_inverse(self) -> Array:
+        """:math:`M^T (M M^T)^{-1}`, up to rounding."""
+        half = light(scaled(self._E, columns=self._root))
+        return np.asarray(half.T @ self._solve(np.eye(self._m)))
+
     @cached_property
     def _reach(self) -> Array:
         size = self._E
@@ -191,32 +199,31 @@ class Gram(Inverse):
         return np.asarray(self._D * _lengths(transposed(size)) / self.least)
 
 
-class Orthogonal(Inverse):
-    """By an orthogonal factorization of M, up to some size.
+class Explicit(Inverse):
+    """By a right inverse R of M whose numbers are all there, up to some size.
 
-    Examples
-    --------
-    >>> E = sp.csr_array([[1.0, 1.0], [1.0, 1.0 + 1e-9]])
-    >>> near = Orthogonal(E, np.ones(2))
-    >>> y, radius = near.solution(np.zeros(2), np.array([1.0, 1.0]))
-    >>> near.shows, y.round(6).tolist(), bool(radius.max() < 1e-6)
-    (True, [1.0, 0.0], True)
+    Parameters
+    ----------
+    E, D, data : as for `Inverse`
+    find : callable
+        Returns R, up to rounding; it may raise a LinAlgError.
     """
 
-    def __init__(self, E: sp.csr_array, D: Array, data: sp.csr_array | None = None) -> None:
+    def __init__(
+        self, E: sp.csr_array, D: Array, data: sp.csr_array | None, find: Callable[[], Array]
+    ) -> None:
         super().__init__(E, D, data)
         m, n = E.shape
         if m > n or float(m) * m * n > _MOST:
             return
-        M = self._E.toarray() * self._root
+        M = light(scaled(self._E, columns=self._root))
         try:
-            Q, T = sl.qr(M.T, mode="economic", check_finite=False)
-            self._R = np.array(sl.solve_triangular(T, Q.T, check_finite=False).T)
+            self._R = find()
         except np.linalg.LinAlgError:
             return
         # What no equation sees stays where it is.
-        self._R[~np.any(M, axis=0)] = 0.0
-        size = np.abs(M) @ np.abs(self._R)
+        self._R[np.asarray(abs(M).sum(axis=0)).ravel() == 0.0] = 0.0
+        size = abs(M) @ np.abs(self._R)
         # Products, their sum, and the rounding of M itself.
         far = np.abs(np.eye(m) - M @ self._R) + float(gamma(n + 6)) * (size + np.eye(m))
         if self._data is not None:
@@ -230,6 +237,27 @@ class Orthogonal(Inverse):
     @cached_property
     def _reach(self) -> Array:
         return np.asarray(self._root * _lengths(self._R) / (1.0 - self._epsilon))
+
+
+class Orthogonal(Explicit):
+    """By an orthogonal factorization of M.
+
+    Examples
+    --------
+    >>> E = sp.csr_array([[1.0, 1.0], [1.0, 1.0 + 1e-9]])
+    >>> near = Orthogonal(E, np.ones(2))
+    >>> y, radius = near.solution(np.zeros(2), np.array([1.0, 1.0]))
+    >>> near.shows, y.round(6).tolist(), bool(radius.max() < 1e-6)
+    (True, [1.0, 0.0], True)
+    """
+
+    def __init__(self, E: sp.csr_array, D: Array, data: sp.csr_array | None = None) -> None:
+        super().__init__(E, D, data, self._factorized)
+
+    def _factorized(self) -> Array:
+        M = self._E.toarray() * self._root
+        Q, T = sl.qr(M.T, mode="economic", check_finite=False)
+        return np.array(sl.solve_triangular(T, Q.T, check_finite=False).T)
 
 
 def _lengths(rows: Matrix) -> Array:
