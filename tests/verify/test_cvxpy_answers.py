@@ -45,7 +45,7 @@ def forbid_solving(monkeypatch):
     def refuse(*args, **kwargs):
         raise AssertionError("this was to be proved without solving")
 
-    for name in ("over_cones", "completing"):
+    for name in ("cvxpy_answer", "completing"):
         monkeypatch.setattr(f"sdpdr.solving.verify.{name}.ask_solver", refuse)
 
 

@@ -3,24 +3,45 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import SdpdrError
+from sdpdr.base.progress import enter_phase
 from sdpdr.certify.flat import SEMIDEFINITE
-from sdpdr.model.conic.flat import flat_problem
+from sdpdr.certify.knowledge import VALUE
+from sdpdr.model.conic.flat import FlatProblem, flat_problem
+from sdpdr.model.conic.kept import (
+    KeptPoint,
+    as_rows,
+    kept_multipliers,
+    kept_point,
+    kept_value,
+    shapes_of,
+    values_of,
+)
 from sdpdr.model.conic.problem import read_problem
 from sdpdr.program.backward import Measured
 from sdpdr.program.run import Status, Verdict
 from sdpdr.program.solution import Solution
-from sdpdr.solving.verify.given import Settings
-from sdpdr.solving.verify.kept_answer import KeptAnswer
-from sdpdr.solving.verify.over_cones import prove_over_cones
+from sdpdr.solvers.flat import ask_solver
+from sdpdr.solving.over_cones import ConeProof, in_words_of
+from sdpdr.solving.verify.completing import completed_point
+from sdpdr.solving.verify.given import UNNAMED, Settings, as_claimed, distance
 from sdpdr.solving.verify.sdp_answer import verify_point
 from sdpdr.solving.verify.standing_problem import standing_value
 
 _EMPTY = (Status.INFEASIBLE, Status.UNBOUNDED)
+# What cvxpy says of problems without an optimum, also where it is not sure.
+_VERDICTS = {"infeasible": Verdict.INFEASIBLE, "unbounded": Verdict.UNBOUNDED}
+# Solvers of cvxpy have gaps that are absolute where the value is smaller than this.
+_SCALE = 1.0
+_ONE_SOLVE = "one solve by Clarabel found the {} that cvxpy does not keep"
 
 
 def verify_problem(problem: Any, settings: Settings) -> Solution:
@@ -37,18 +58,81 @@ def verify_problem(problem: Any, settings: Settings) -> Solution:
         If it is no convex problem in real numbers, or has coefficients that are not finite.
     """
     clock = Deadline()
-    kept = KeptAnswer(flat_problem(problem), settings)
+    kept = _KeptAnswer(flat_problem(problem), settings)
     begin = time.process_time()
     solution = _in_standard_form(kept)
     if solution is None or solution.status not in (Status.SOLVED, *_EMPTY):
-        other = prove_over_cones(kept, spent=time.process_time() - begin)
+        other = _over_cones(kept, time.process_time() - begin)
         solution = other if solution is None else min((other, solution), key=_openness)
     if not settings.repair and solution.status not in _EMPTY:
         solution = _standing(kept, solution)
     return replace(_graded(kept, solution), timings={"certify": clock.spent})
 
 
-def _in_standard_form(kept: KeptAnswer) -> Solution | None:
+@dataclass(frozen=True, eq=False)
+class _KeptAnswer:
+    """A problem, and what cvxpy and its solver say of it.
+
+    Attributes
+    ----------
+    flat : FlatProblem
+    settings : Settings
+    """
+
+    flat: FlatProblem
+    settings: Settings
+
+    @cached_property
+    def point(self) -> KeptPoint:
+        """The unknowns of the flat program."""
+        return kept_point(self.flat)
+
+    @property
+    def values(self) -> dict[str, Array]:
+        """Values of the problem's own variables; empty unless all are known."""
+        found = {v.name(): kept_value(v) for v in self.flat.problem.variables()}
+        known = {name: value for name, value in found.items() if value is not None}
+        return known if len(known) == len(found) else {}
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the variables that a `Solution` keeps as rows, all but symmetric matrices."""
+        return shapes_of(self.flat.problem)
+
+    @property
+    def scale(self) -> float:
+        """A size of the objective below which gaps are absolute."""
+        return _SCALE if self.settings.gap_scale is None else self.settings.gap_scale
+
+    @property
+    def budget(self) -> float:
+        """CPU seconds that proofs may take."""
+        stats = self.flat.problem.solver_stats
+        return self.settings.budget(0.0 if stats is None else float(stats.solve_time or 0.0))
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the solver says."""
+        said = (self.flat.problem.status or "").partition("_")[0]
+        return _VERDICTS.get(said, Verdict.SOLVED)
+
+    def claimed(self, message: str) -> Solution:
+        """What the solver claims, and what was missing in its answer."""
+        problem = self.flat.problem
+        stats = problem.solver_stats
+        return as_claimed(
+            problem.value,
+            self.settings,
+            who=UNNAMED if stats is None else str(stats.solver_name).lower(),
+            status=problem.status or "not solved",
+            message=message,
+            verdict=self.verdict,
+            maximize=self.flat.maximize,
+            gap_scale=self.scale,
+        )
+
+
+def _in_standard_form(kept: _KeptAnswer) -> Solution | None:
     """What is proved of a semidefinite problem in standard form; None if it has none.
 
     Proofs there know faces that constraints state, and matrices of any order.
@@ -69,13 +153,46 @@ def _in_standard_form(kept: KeptAnswer) -> Solution | None:
     return replace(found, solver=claimed.solver, claimed=claimed.claimed, shapes=kept.shapes)
 
 
+def _over_cones(kept: _KeptAnswer, spent: float) -> Solution:
+    """What is proved next to the answer that a problem keeps.
+
+    The values that cvxpy keeps are completed by those of the variables that it adds, with its own
+    fixed. Multipliers that are missing, and values if there are none, one solve finds.
+    """
+    enter_phase("proving: the answer that cvxpy keeps")
+    flat, settings = kept.flat, kept.settings
+    proof = ConeProof(flat.program, flat.maximize, kept.scale)
+    units, budget, note = proof.units, kept.budget, ""
+    x, z = completed_point(flat.program, kept.point.x), kept_multipliers(flat)
+    if x is None or np.any(np.isnan(z)):
+        begin = time.process_time()
+        found = ask_solver(proof.own)
+        budget = max(budget, settings.budget(time.process_time() - begin))
+        note = _ONE_SOLVE.format("values and multipliers" if x is None else "multipliers")
+        x = units.given_point(found.x) if x is None else x
+        z = units.given_multipliers(found.z)
+    proof.prove(
+        proof.answer(x, z),
+        ask_solver,
+        tol=settings.tol,
+        seconds=budget - spent,
+        claim="" if kept.verdict is Verdict.SOLVED else kept.verdict.value,
+    )
+    graded = proof.graded(kept.claimed(note), x, z)
+    solution, given = in_words_of(flat, graded), kept.values
+    if not given or VALUE not in proof.known.how:
+        return solution
+    proved = values_of(flat, np.asarray(graded.values["x"]))
+    return replace(solution, moved=distance(given, proved))
+
+
 def _openness(solution: Solution) -> tuple[float, bool, bool]:
     """What is left to prove: the gap, and then the sides that are missing."""
     is_empty = solution.status in _EMPTY
     return -1.0 if is_empty else solution.gap, solution.bound is None, solution.attained is None
 
 
-def _standing(kept: KeptAnswer, solution: Solution) -> Solution:
+def _standing(kept: _KeptAnswer, solution: Solution) -> Solution:
     """The solution with the point that was given, where it stands."""
     flat = kept.flat
     value, words = standing_value(flat, kept.point, tol=kept.settings.tol, seconds=kept.budget)
@@ -84,7 +201,7 @@ def _standing(kept: KeptAnswer, solution: Solution) -> Solution:
     return replace(
         solution,
         value=float("nan") if number is None else float(number),
-        values=kept.as_rows(kept.values),
+        values=as_rows(kept.values, kept.shapes),
         shapes=kept.shapes,
         measured=Measured(),
         attained=-value if flat.maximize and value is not None else value,
@@ -93,7 +210,7 @@ def _standing(kept: KeptAnswer, solution: Solution) -> Solution:
     )
 
 
-def _graded(kept: KeptAnswer, solution: Solution) -> Solution:
+def _graded(kept: _KeptAnswer, solution: Solution) -> Solution:
     """The solution with the status that its proofs are worth."""
     if solution.status in _EMPTY:
         return replace(solution, epsilon=0.0)
