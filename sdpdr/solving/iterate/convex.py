@@ -16,7 +16,8 @@ from sdpdr.linalg import LinearMap
 from sdpdr.model import Model
 from sdpdr.program import SDP, Solution, Status
 from sdpdr.program.point import Value
-from sdpdr.solvers.base import Solver
+from sdpdr.program.sizes import gap_scale
+from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solving.grade import attested
 from sdpdr.solving.iterate.directions import Direction, directions_of
 from sdpdr.solving.iterate.programs import Programs, Start, matrices_of
@@ -30,6 +31,7 @@ from sdpdr.solving.iterate.records import (
     has_stalled,
 )
 from sdpdr.solving.portfolio import of_solvers
+from sdpdr.solving.solve import solve_step
 
 Costs = Mapping[str, LinearMap]
 # How a sequence ends with its last program, whether that has a point or not, and without one.
@@ -45,6 +47,8 @@ _POINTLESS = {
 _LEAST = np.finfo(float).tiny
 # An objective that rises by more than this share is worth a note: the solver was inaccurate.
 _RISE = 1e-4
+# Multiple of the accuracy requested up to which a point is near enough to feasible.
+_TOLERATED = 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +179,7 @@ class ConvexIteration:
         """The programs to solve, compiled once."""
         given = self.model if isinstance(self.model, SDP) else self.model.to_sdp()
         names = matrices_of(given, self.variable)
-        return Programs(given, names, self.weight, self.solver, self.form, self.accuracy, self.seed)
+        return Programs(given, names, self.weight)
 
     @cached_property
     def ways(self) -> dict[str, Direction]:
@@ -265,7 +269,18 @@ class ConvexIteration:
         if len(state.descent) >= self.max_iter:
             return replace(state, status=IterationStatus.ITERATION_LIMIT)
         watch = Deadline()
-        solution = self.programs.solve(state.directions, state.last, deadline)
+        program = self.programs.under(state.directions)
+        solution = solve_step(
+            program,
+            self.solver,
+            self.form,
+            tol=unless_configured(self.solver, self.accuracy),
+            time_limit=deadline.left(),
+            seed=unless_configured(self.solver, self.seed),
+            # The optimum of a program that looks for a rank is zero once it is found.
+            gap_scale=gap_scale(program),
+            start=state.last,
+        )
         record = self._record(state, solution, watch.spent)
         state = replace(state, history=(*state.history, record))
         if solution.values:
@@ -350,7 +365,11 @@ class ConvexIteration:
     def _measure(self, record: Record) -> tuple[bool, float]:
         """What the best record has the least of; points far from feasible come last."""
         measure = record.share if self.weight is None else record.objective
-        return not self.programs.tolerates(record.infeasibility), measure
+        return not self._tolerates(record), measure
+
+    def _tolerates(self, record: Record) -> bool:
+        """Whether the point of a record is near enough to feasible."""
+        return record.infeasibility <= _TOLERATED * self.accuracy
 
     def _size(self, record: Record) -> float:
         """The size that a change of the objective is relative to."""
@@ -363,7 +382,7 @@ class ConvexIteration:
             least = self.tol * self._size(record)
             if has_settled(descent, self.patience, least):
                 return IterationStatus.SETTLED
-        elif record.share <= self.tol and self.programs.tolerates(record.infeasibility):
+        elif record.share <= self.tol and self._tolerates(record):
             return IterationStatus.RANK_REACHED
         elif has_stalled(descent, self.patience, self.stall):
             return IterationStatus.STALLED

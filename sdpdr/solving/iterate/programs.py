@@ -13,38 +13,27 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg import LinearMap
 from sdpdr.program import SDP, Factor, Solution
 from sdpdr.program.face import null_vectors
 from sdpdr.program.point import PsdVariable, Value
 from sdpdr.program.sizes import gap_scale
-from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solving.iterate.directions import Direction
-from sdpdr.solving.solve import solve_step
 
 Start: TypeAlias = "Solution | Factor | ArrayLike"
-
-# Multiple of the accuracy requested up to which an answer is good enough.
-TOLERATED = 100.0
 
 
 @dataclass(frozen=True, eq=False)
 class Programs:
     """Programs that differ in the cost of the matrices ``names`` only.
 
-    A direction replaces the objective if ``weight`` is None; otherwise that much is added to it. A
-    configured solver keeps its own accuracy and seed.
+    A direction replaces the objective if ``weight`` is None; otherwise that much is added to it.
     """
 
     given: SDP
     names: tuple[str, ...]
     weight: float | None
-    solver: str | Solver
-    form: str
-    accuracy: float
-    seed: int
 
     @cached_property
     def base(self) -> SDP:
@@ -97,27 +86,6 @@ class Programs:
                 cost = kept + cost
             program = program.with_cost(name, cost)
         return program
-
-    def solve(
-        self, directions: Mapping[str, LinearMap] | None, last: Solution | None, deadline: Deadline
-    ) -> Solution:
-        """Solve the program under some directions, from the last answer where that is possible."""
-        program = self.under(directions)
-        return solve_step(
-            program,
-            self.solver,
-            self.form,
-            tol=unless_configured(self.solver, self.accuracy),
-            time_limit=deadline.left(),
-            seed=unless_configured(self.solver, self.seed),
-            # The optimum of a program that looks for a rank is zero once it is found.
-            gap_scale=gap_scale(program),
-            start=last,
-        )
-
-    def tolerates(self, error: float) -> bool:
-        """Whether an answer is good enough, beside the accuracy requested."""
-        return error <= TOLERATED * self.accuracy
 
     def matrix(self, start: Start, name: str) -> Value:
         """The matrix that a start stands for; points are moved to where the constraints want them.
