@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Constraints that a sentence names; `Solution.report` has the others.
 _NAMED = 3
+# Solvers that know exponential and power cones.
+OVER_ALL_CONES = ("clarabel", "scs", "mosek")
 # Digits of a value that is proved to the default tolerance.
 _DIGITS = ".6g"
 # Characters of what a solver says of its failure, about two lines.
@@ -245,6 +247,9 @@ def _others(solution: Solution) -> str:
     """Where another answer may come from."""
     if _is_given(solution):
         return "an answer of another solver, or of the same one to a smaller tolerance"
+    if solution.form == "cvxpy" and solution.prover is None:  # over exponential or power cones
+        others = [f"solver={name!r}" for name in OVER_ALL_CONES if name != solution.solver]
+        return f"another solver, {' or '.join(others)}"
     return either(
         "another solver (`sdpdr.plan(model).explain()` lists those that accept the program)",
         "another --solver (`sdpdr doctor` lists them)",

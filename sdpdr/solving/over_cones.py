@@ -23,6 +23,7 @@ from sdpdr.certify.prove import prove
 from sdpdr.certify.units import Units
 from sdpdr.program.run import Claim, Status, Verdict
 from sdpdr.program.solution import Solution
+from sdpdr.program.summary import OVER_ALL_CONES
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.cvxpy_solver import CvxpySolver
 from sdpdr.solvers.flat import ask_clarabel
@@ -259,7 +260,7 @@ def _asked_of_cvxpy(program: FlatProgram, solver: Solver, isolate: bool | None) 
     if not isinstance(solver, CvxpySolver) or unknown_cones(program, solver):
         raise NotAcceptedError(
             f"solver {solver.name!r} does not know exponential or power cones, which the problem "
-            "has; 'clarabel', 'scs' and 'mosek' do."
+            f"has; {', '.join(map(repr, OVER_ALL_CONES))} do."
         )
     rendered = render_flat(program)
     outcome = run_solver(solver, partial(solver.run_rendered, rendered), isolate)

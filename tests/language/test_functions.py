@@ -353,6 +353,8 @@ def test_what_is_proved_over_other_cones_is_rigorous(name, solver):
     low, high = solution.enclosure
     optimum = {"log det": np.log(6.0), "sum log": 2.0 * np.log(3.0)}[name]
     assert low <= optimum <= high <= low + 1e-5
+    narrow = sdpdr.solve(SMOOTH_GOALS[name](), solver, tol=1e-14)
+    assert f"solver='{'clarabel' if solver == 'scs' else 'scs'}'" in narrow.advice
     with pytest.raises(DataError, match="seed has no effect"):
         sdpdr.solve(SMOOTH_GOALS[name](), "scs", seed=1)
 
@@ -360,7 +362,7 @@ def test_what_is_proved_over_other_cones_is_rigorous(name, solver):
 @pytest.mark.parametrize("solver", ["cvxopt", "lowrank"])
 def test_a_solver_that_does_not_know_the_cones_is_refused(solver):
     pytest.importorskip("cvxopt")
-    with pytest.raises(NotAcceptedError, match="'clarabel', 'scs' and 'mosek' do"):
+    with pytest.raises(NotAcceptedError, match="'clarabel', 'scs', 'mosek' do"):
         sdpdr.solve(SMOOTH_GOALS["log det"](), solver)
 
 
