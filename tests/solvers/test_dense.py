@@ -142,3 +142,34 @@ def test_matrices_that_do_not_fit_are_refused_before_they_are_tried(monkeypatch)
     solution = sdpdr.solve(methods.mvu(graphs.path([1.0] * 30)), "dense", "gram")
     assert solution.claimed.status == "out of memory"
     assert "GiB" in solution.claimed.message
+
+
+def truss(width, height, unit):
+    """The least squared strain t that bars of a grid, fixed on the left, have under a weight."""
+    at = unit * np.array([(i, j) for i in range(width) for j in range(height)], dtype=float)
+    free = 2 * (width - 1) * height
+    weight = np.zeros((1, free))
+    weight[0, -1] = 1.0
+    limits, one = [], VectorMap([[1.0], [0.0], [0.0]])
+    for a, b in zip(*np.triu_indices(len(at), 1), strict=True):
+        d = at[a] - at[b]
+        if np.linalg.norm(d) < 1.5 * unit and at[b, 0] > 0.0:
+            # [[t, strain], [strain, 1]] is positive semidefinite.
+            strain = np.zeros((len(at), 2))
+            strain[a], strain[b] = d, -d
+            strain = strain[height:].reshape(1, -1) / (d @ d)
+            rows = VectorMap(np.concatenate([0.0 * strain, 2.0**0.5 * strain, 0.0 * strain]))
+            name = f"bar {a}-{b}"
+            limits.append(Lmi(name, 2, {"t": one, "u": rows}, np.array([0.0, 0.0, 1.0])))
+    variables = (VectorVariable("t", 1), VectorVariable("u", free))
+    return SDP(variables, {"t": VectorMap([[1.0]]), "u": VectorMap(weight)}, (), tuple(limits))
+
+
+@pytest.mark.parametrize(
+    ("size", "unit", "value", "most"), [((5, 4), 1.0, -49.0, 30), ((4, 3), 1e3, -30.25e6, 59)]
+)
+def test_steps_on_many_small_matrices_do_not_become_short(size, unit, value, most):
+    found = sdpdr.solve(truss(*size, unit), "dense", "gram")
+    assert found.status is Status.SOLVED
+    assert found.value == pytest.approx(value, rel=1e-6)
+    assert found.claimed.iterations <= most
