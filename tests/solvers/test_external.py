@@ -23,8 +23,6 @@ from sdpdr.reduce import Dual
 from sdpdr.solvers import Csdp, Dsdp, SdpaProgram
 from sdpdr.solvers.external_files import filed
 from sdpdr.solvers.processes.isolate import wait_for_server
-from sdpdr.solving.choice import choose
-from sdpdr.solving.options import PlanOptions
 
 from ..processes import is_gone
 
@@ -206,15 +204,9 @@ def test_programs_run_only_if_they_are_requested(fake, eigenvalue):
     """What is installed changes what is possible, and not what is chosen."""
     fake("exit 1")
     assert all(cls.availability().usable for cls in PROGRAMS)
-    chosen: list[str] = []
-    while True:
-        try:
-            options = PlanOptions(skip=chosen)
-            chosen.append(choose(eigenvalue, options).first.solver.name)
-        except sdpdr.errors.NotAcceptedError:
-            break
-    assert not {cls.name for cls in PROGRAMS} & set(chosen)
-    listed = {name for (name, _), why in sdpdr.plan(eigenvalue).others.items() if why == "possible"}
+    planned = sdpdr.plan(eigenvalue)
+    assert not {cls.name for cls in PROGRAMS} & {one.solver.name for one in planned.sequence}
+    listed = {name for (name, _), why in planned.others.items() if why == "possible"}
     assert {cls.name for cls in PROGRAMS} <= listed
 
 
