@@ -13,11 +13,11 @@ from sdpdr.base.errors import ShapeError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg import QuadraticForms
-from sdpdr.model.affine import Var
-from sdpdr.model.blocks.isometry import Relation, related
+from sdpdr.model.affine import Affine, Var
+from sdpdr.model.blocks.isometry import Relation, SquaredLengths, related
 from sdpdr.model.blocks.lift import FactorLift
 from sdpdr.model.model import Block
-from sdpdr.model.terms import AtMost, Equal, Term
+from sdpdr.model.terms import Term
 from sdpdr.program.point import PsdVariable
 
 
@@ -57,7 +57,7 @@ class Coordinates(Block):
 
 
 @dataclass(frozen=True, eq=False)
-class AnchoredLengths(Block):
+class AnchoredLengths(SquaredLengths):
     r"""Squared lengths of edges of which one end may be an anchor.
 
     Between unknown points :math:`K_{ii} + K_{jj} - 2K_{ij}`, and from an anchor at
@@ -84,23 +84,13 @@ class AnchoredLengths(Block):
     relative: bool = False
     gram: str = "Z"
 
-    @property
-    def label(self) -> str:
-        """The label of lengths without anchors."""
-        return "isometry"
-
-    def terms(self) -> Iterable[Term]:
-        """One row for each edge with an unknown end."""
+    def lengths(self) -> tuple[Affine, Array]:
+        """Those of edges with an unknown end."""
         vectors = positions(self.graph.n, self.anchors, self.coordinates)
         kept = np.flatnonzero(~np.isin(self.graph.edges, self.anchors).all(axis=1))
         i, j = self.graph.edges[kept].T
-        lhs = QuadraticForms(vectors[i] - vectors[j]) @ Var(self.gram)
-        d = self.graph.sqdist[kept]
-        side = Equal if self.exact else AtMost
-        if self.relative:
-            yield side((1.0 / d) * lhs, 1.0)
-        else:
-            yield side(lhs, d, symbol="d_ij")
+        lengths = QuadraticForms(vectors[i] - vectors[j])
+        return lengths @ Var(self.gram), self.graph.sqdist[kept]
 
 
 @checks_keywords

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from sdpdr.base.arrays import Index
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ModelError, UnknownNameError
 from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.given import takes_graph
 from sdpdr.linalg import SquaredEdgeLengths
-from sdpdr.model.affine import Var
+from sdpdr.model.affine import Affine, Var
 from sdpdr.model.model import Block
 from sdpdr.model.relaxations import relax, soften
 from sdpdr.model.terms import AtMost, Equal, Term
@@ -68,8 +69,30 @@ class Slack(ChecksKeywords):
 Relation: TypeAlias = "Literal['equality', 'inequality'] | Band | Slack"
 
 
+class SquaredLengths(Block):
+    """Base of blocks that prescribe or bound squared lengths, one row for each."""
+
+    exact: bool
+    relative: bool
+
+    @property
+    def label(self) -> str:
+        """The usual word for these rows."""
+        return "isometry"
+
+    @abstractmethod
+    def lengths(self) -> tuple[Affine, Array]:
+        """The squared lengths, and those before."""
+
+    def terms(self) -> Iterable[Term]:
+        """One row for each length."""
+        q, d = self.lengths()
+        side = Equal if self.exact else AtMost
+        yield side((1.0 / d) * q, 1.0) if self.relative else side(q, d, symbol="d_ij")
+
+
 @dataclass(frozen=True, eq=False)
-class Lengths(Block):
+class Lengths(SquaredLengths):
     r"""Squared edge lengths kept exactly, or kept from growing.
 
     :math:`K_{ii} + K_{jj} - 2 K_{ij} = d_{ij}` (or :math:`\le d_{ij}`) for every edge.
@@ -89,20 +112,10 @@ class Lengths(Block):
     relative: bool = False
     gram: str = "K"
 
-    @property
-    def label(self) -> str:
-        """The usual word for these rows."""
-        return "isometry"
-
-    def terms(self) -> Iterable[Term]:
-        """One row per edge."""
+    def lengths(self) -> tuple[Affine, Array]:
+        """Those of all edges."""
         lengths = SquaredEdgeLengths(self.graph.n, self.graph.edges)
-        side = Equal if self.exact else AtMost
-        if self.relative:
-            lhs = (1.0 / self.graph.sqdist) * lengths @ Var(self.gram)
-            yield side(lhs, 1.0)
-        else:
-            yield side(lengths @ Var(self.gram), self.graph.sqdist, symbol="d_ij")
+        return lengths @ Var(self.gram), self.graph.sqdist
 
 
 @takes_graph
