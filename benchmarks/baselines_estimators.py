@@ -163,7 +163,7 @@ EVERY: dict[str, Callable[[], Made]] = {
     "NPE": lambda: _on_plane(partial(sdpdr.NPE, 2)),
     "NPE, digits": lambda: _few_digits(partial(sdpdr.NPE, connect="mst")),
     "PolynomialFactorization": lambda: (
-        sdpdr.PolynomialFactorization(1, max_iter=3), (_positive()[:4, :3],),
+        sdpdr.PolynomialFactorization(1), (_positive()[:4, :3],),
     ),
     "RatingMMMF": lambda: (
         sdpdr.RatingMMMF(c=0.271323664), (np.ceil(5.0 * _positive() / _positive().max()),),

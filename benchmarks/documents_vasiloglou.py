@@ -556,9 +556,15 @@ def under_a_polynomial():
     less(found.bound, best, 1e-6)
     less(best - found.bound, 1e-3 * target**2)
     T = np.outer([1.0, 0.5, 0.8], [0.7, 1.2])
-    for lift in ("layers", "moments"):
-        found = factorize.polynomial(T + 0.5 * T**2, (1.0, 0.5), lift=lift)
-        equal(found.W @ found.H, T, 1e-6)
-        equal(found.product(), T + 0.5 * T**2, 1e-6)
+    found = factorize.polynomial(T + 0.5 * T**2, (1.0, 0.5))
+    equal(found.W @ found.H, T, 1e-6)
+    equal(found.product(), T + 0.5 * T**2, 1e-6)
+    model = methods.polynomial_factorization(T + 0.5 * T**2, (1.0, 0.5))
+    names = list(model.size()["matrices"])
+    ways = {name: iterate.Schur(1) for name in names}
+    state = iterate.ConvexIteration(
+        model, 1, tuple(names), ways, solver="clarabel", form="lmi", progress=False
+    ).run()
+    equal(state.solution.gram("Z")[1:4, 4:], T, 1e-3)
     fitted = sdpdr.PolynomialFactorization(coefficients=(1.0, 0.5)).fit(T + 0.5 * T**2)
     equal(fitted.transform(T + 0.5 * T**2) @ fitted.components_, T, 1e-6)

@@ -25,7 +25,6 @@ MEANT = {
 UNREAD = {
     "CompletelyPositive": {"n_neighbors"},
     "MixedLabelPropagation": {"ridge", "share", "smoothness"},
-    "PolynomialFactorization": {"solver"},
     "SpectralRegression": {"gamma", "n_neighbors", "smoothing"},
 }  # fmt: skip
 

@@ -11,25 +11,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, require_squares
-from sdpdr.base.deadline import Deadline, in_seconds
+from sdpdr.base.deadline import in_seconds
 from sdpdr.base.errors import warn
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.base.parameters import seconds_for
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
-from sdpdr.families.factor.polynomial.factorize import polynomial, without_programs
+from sdpdr.families.factor.polynomial.factorize import polynomial
 from sdpdr.families.factor.polynomial.fit import evaluate, fitted_rows
 from sdpdr.solving.iterate.records import IterationStatus
-from sdpdr.solving.options import require_solver
 
 
 @dataclass(eq=False, repr=False)
 class PolynomialFactorization(FactorTransformer):
     r"""Factors W, H with :math:`X_{ij} \approx g(W_i \cdot H_j)` for a polynomial g.
 
-    If g is increasing and all entries are known, they are the best fit near
-    :math:`g^{-1}(X)`, with a bound on that of any factors: for one component and
-    :math:`g(t) = ct` they are an optimum. Else `sdpdr.factorize.polynomial` finds them by
-    programs. `transform` finds the rows of W for further rows of X, with H and g as they were
+    They are found by `sdpdr.factorize.polynomial`. If g is increasing and all entries are known,
+    there is a bound on the misfit of any factors; for one component and :math:`g(t) = ct` they are
+    an optimum. `transform` finds the rows of W for further rows of X, with H and g as they were
     found.
 
     Parameters
@@ -41,13 +39,10 @@ class PolynomialFactorization(FactorTransformer):
         Whether factors, and unknown coefficients, are not negative.
     degree : int, default 2
         Degree of g, if ``coefficients`` are to be found.
-    max_iter : int, default 50
-        Programs.
+    starts : int, default 10
+        Random factors to begin from, if entries are missing, or g is unknown or not increasing.
     tol : float, default 1e-9
         Relative misfit at which entries count as met.
-    solver : str or Solver, default "auto"
-        "auto" is ``"clarabel"``, or ``"dense"`` where that is not installed.
-        See `sdpdr.factorize.polynomial`, which has further options.
     time_limit : float or None, default 10
         Seconds of the fit; "auto" is the default.
     random_state : int, RandomState or Generator, default 0
@@ -65,7 +60,7 @@ class PolynomialFactorization(FactorTransformer):
     factors_ : PolynomialFactors
         All that was found.
     n_iter_ : int
-        Programs solved; 1 if none was needed.
+        Factors from which a descent began.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -91,9 +86,8 @@ class PolynomialFactorization(FactorTransformer):
     coefficients: Sequence[float] | None = (1.0,)
     nonnegative: bool = True
     degree: int = 2
-    max_iter: int = 50
+    starts: int = 10
     tol: float = 1e-9
-    solver: Any = "auto"
     time_limit: float | str | None = 10.0
     random_state: int = 0
 
@@ -103,28 +97,18 @@ class PolynomialFactorization(FactorTransformer):
         require_squares(values)
         validate.positive_number("tol", self.tol)
         validate.positive_integer("degree", self.degree)
-        validate.positive_integer("max_iter", self.max_iter)
         seed, seconds = validate.seed(self.random_state), seconds_for(self)
-        require_solver(self.solver)
-        found = None
-        if self.coefficients is not None:
-            found = without_programs(
-                values, self.coefficients, self.n_components, self.nonnegative, self.tol,
-                Deadline(seconds),
-            )  # fmt: skip
-        if found is None:
-            found = polynomial(
-                values, self.coefficients, self.n_components, nonnegative=self.nonnegative,
-                degree=self.degree, max_iter=self.max_iter, tol=self.tol, solver=self.solver,
-                time_limit=seconds, seed=seed,
-            )  # fmt: skip
+        found = polynomial(
+            values, self.coefficients, self.n_components, nonnegative=self.nonnegative,
+            degree=self.degree, starts=self.starts, tol=self.tol, seed=seed, time_limit=seconds,
+        )  # fmt: skip
         if found.status is IterationStatus.TIME_LIMIT:
             warn(
                 f"the time limit of {in_seconds(seconds)} s ended the search after "
-                f"{found.programs} programs; its misfit is {found.misfit:.4g}. Raise time_limit.",
+                f"{found.starts} starts; its misfit is {found.misfit:.4g}. Raise time_limit.",
                 ConvergenceWarning,
             )
-        self.factors_, self.n_iter_ = found, max(1, found.programs)
+        self.factors_, self.n_iter_ = found, found.starts
         self.components_, self.coefficients_ = found.H, found.coefficients
         self.reconstruction_err_, self.bound_ = found.misfit, found.bound
         return as_precise(found.W, X)

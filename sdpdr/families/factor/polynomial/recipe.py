@@ -122,22 +122,20 @@ def parts_of(
     nonnegative: bool, regularization: float | None, degree: int,
 ) -> tuple[Array, Array | None, Layers | Moments, Model]:  # fmt: skip
     """V and c, the matrices that hold the factors, and the program over them."""
-    V, is_exact = partial_matrix(X, nonnegative=False), regularization is None
-    c = None if coefficients is None else checked_coefficients(coefficients)
+    V, c, k, D = checked_input(X, coefficients, n_components, nonnegative, degree)
+    is_exact = regularization is None
     validate.choice("lift", lift, ("layers", "moments"))
-    k = number_of_components(n_components, V.shape)
     if c is None and (lift == "moments" or not is_exact):
         raise ModelError(
             "unknown coefficients need lift='layers' and no regularization: their products with "
             "powers of t have a matrix of their own there."
         )
-    check_signs(V, c, nonnegative)
     # For one component the row of W that belongs to the largest entries of V is fixed. For several,
     # with signs free, k rows could be the identity, but starts are then so unlike the factors that
     # the iteration needs several times as many programs.
     anchor = int(np.argmax(np.nansum(V**2, axis=1))) if k == 1 and is_exact else None
     pairs = np.argwhere(~np.isnan(V))
-    D, (n, m) = _degree(degree) if c is None else c.size, V.shape
+    n, m = V.shape
     held: Layers | Moments = Layers(n, m, pairs, k, D, anchor, unknown=c is None)
     if lift == "moments":
         held = Moments(n, m, pairs, k, D, anchor, misfit=not is_exact)
@@ -197,7 +195,19 @@ def _definite(cost: Affine, held: Moments, targets: Array, nonnegative: bool) ->
 # -- checks ----------------------------------------------------------------------------------------
 
 
-def checked_coefficients(coefficients: Any) -> Array:
+def checked_input(
+    X: ArrayLike, coefficients: Sequence[float] | None, n_components: int, nonnegative: bool,
+    degree: int,
+) -> tuple[Array, Array | None, int, int]:  # fmt: skip
+    """V, c or None if it is unknown, k and D."""
+    V = partial_matrix(X, nonnegative=False)
+    c = None if coefficients is None else _checked_coefficients(coefficients)
+    k = number_of_components(n_components, V.shape)
+    _check_signs(V, c, nonnegative)
+    return V, c, k, _degree(degree) if c is None else c.size
+
+
+def _checked_coefficients(coefficients: Any) -> Array:
     """The coefficients as an array, the last one not zero."""
     c = np.atleast_1d(as_numbers("coefficients", coefficients))
     if c.ndim != 1 or not c.size or not np.all(np.isfinite(c)) or c[-1] == 0.0:
@@ -215,7 +225,7 @@ def _degree(degree: int) -> int:
     return degree
 
 
-def check_signs(V: Array, c: Array | None, nonnegative: bool) -> None:
+def _check_signs(V: Array, c: Array | None, nonnegative: bool) -> None:
     """Refuse negative entries where neither factors nor coefficients may be negative."""
     if nonnegative and (c is None or np.all(c >= 0.0)) and np.nanmin(V) < 0.0:
         i, j = np.argwhere(V < 0.0)[0]
