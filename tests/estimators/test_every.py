@@ -60,7 +60,7 @@ GIVEN = {
     "MixedLabelPropagation": ({}, (PLANE, PARTLY)),
     "NMF": ({"n_components": 2}, (POSITIVE,)),
     "NPE": ({"n_components": 2}, (PLANE,)),
-    "PolynomialFactorization": ({"n_components": 1, "max_iter": 3}, (POSITIVE[:4, :3],)),
+    "PolynomialFactorization": ({"n_components": 1}, (POSITIVE[:4, :3],)),
     "RatingMMMF": ({}, (STARS,)),
     "SDA": ({"n_components": 1}, (PLANE, PARTLY)),
     "SOPCA": ({"n_components": 2}, (STACK,)),
