@@ -16,8 +16,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, FlatProgram
-from sdpdr.certify.other_cones import Exponential, Power
+from sdpdr.certify.flat import (
+    NONNEGATIVE,
+    SECOND_ORDER,
+    SEMIDEFINITE,
+    FlatProgram,
+    Part,
+    cone_of,
+)
 from sdpdr.certify.rounding import are_positive_definite
 from sdpdr.linalg.exact import range_of, whole
 from sdpdr.linalg.svec import upper_triangle
@@ -198,7 +204,7 @@ def _missed(kind: str, size: float, s: list[Fraction]) -> float | None:
     if kind == SEMIDEFINITE:
         return _missed_matrix(int(size), s)
     near, radius = _around(s)
-    cone = Exponential(1) if kind == EXPONENTIAL else Power(np.array([size]))
+    cone = cone_of(Part(kind, size, np.arange(len(s))))
     return None if np.all(np.isfinite(radius)) and cone.contains(near[None], radius[None]) else 0.0
 
 

@@ -16,8 +16,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, Part
-from sdpdr.certify.other_cones import Exponential, Power
+from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, Part, cone_of
 from sdpdr.certify.products import congruence, forms
 from sdpdr.linalg.svec import upper_triangle
 
@@ -139,7 +138,7 @@ def face_of(part: Part, v: Array, side: str, least: float, off: float = _OFF) ->
 
 def _whole(part: Part, v: Array, side: str) -> Face | None:
     """All of an exponential or power cone, where v is inside; nothing but zero is left."""
-    cone = Exponential(1) if part.kind == EXPONENTIAL else Power(np.array([part.size]))
+    cone = cone_of(part)
     if not (cone.is_dual_inside(v[None]) if side == PRIMAL else cone.is_inside(v[None])):
         return None
     eye = sp.csr_array(sp.eye_array(v.size))

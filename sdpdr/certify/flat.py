@@ -338,6 +338,11 @@ def _radii(pieces: Sequence[Piece], n: int) -> sp.csr_array | None:
     )
 
 
+def cone_of(part: Part) -> Cone:
+    """The cone of one part alone."""
+    return _cone(part.kind, [part])
+
+
 def _cone(kind: str, members: Sequence[Part]) -> Cone:
     count, size = len(members), int(members[0].size)
     if kind == NONNEGATIVE:
