@@ -241,7 +241,5 @@ def relevance_feedback():
         ahead = places[labels == 1].mean() - places[labels == 0].mean()
         signs.add(np.sign(ahead))
         equal(search.ranking_, np.argsort(-np.sign(ahead) * places))
-        precision = extend.precision_at(search.ranking_, relevant, 7)
-        equal(precision, relevant[search.ranking_[:7]].mean())
-        less(relevant[before[:7]].mean(), precision)
+        less(relevant[before[:7]].mean(), relevant[search.ranking_[:7]].mean())
     assert len(signs) == 2, "relevant objects come last in all of these maps, or in none"

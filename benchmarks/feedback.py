@@ -24,7 +24,7 @@ from sklearn.neighbors import kneighbors_graph
 from tables import write_csv
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.extend import RelevanceFeedback, precision_at
+from sdpdr.extend import RelevanceFeedback
 
 SCOPES, ROUNDS, SHOWN, FOLDS = (10, 50, 100), 4, 10, 5
 # As in the thesis: how many of the last ranking are learned from, and neighbours in their graph.
@@ -177,7 +177,7 @@ def measured(search: Search, queries: int) -> tuple[Array, float]:
         for q in asked[:queries]:
             relevant = digit[kept] == digit[q]
             rankings = search(X[kept], X[q], relevant)
-            found.append([[precision_at(r, relevant, s) for s in SCOPES] for r in rankings])
+            found.append([[relevant[r[:s]].mean() for s in SCOPES] for r in rankings])
     return np.mean(found, axis=0), (time.process_time() - start) / len(found)
 
 

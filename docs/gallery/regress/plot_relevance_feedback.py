@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.datasets import load_digits
 
-from sdpdr.extend import RelevanceFeedback, precision_at
+from sdpdr.extend import RelevanceFeedback
 
 X, digit = load_digits(return_X_y=True)
 rounds = []
@@ -22,11 +22,11 @@ for query in range(20):
     others = np.delete(np.arange(len(X)), query)
     relevant = digit[others] == digit[query]
     search = RelevanceFeedback().fit(X[others]).ask(X[query])
-    found = [precision_at(search.ranking_, relevant, 50)]
+    found = [relevant[search.ranking_[:50]].mean()]
     while not search.is_over:
         shown = search.shown()
         search = search.label(shown, relevant[shown])
-        found.append(precision_at(search.ranking_, relevant, 50))
+        found.append(relevant[search.ranking_[:50]].mean())
     rounds.append(found + [found[-1]] * (5 - len(found)))
 precision = 100.0 * np.mean(rounds, axis=0)
 print(precision.round(1))

@@ -8,7 +8,6 @@ from sdpdr.families.regress.embedding import graph_embedding as graph_embedding
 from sdpdr.families.regress.embedding import linear_embedding as linear_embedding
 from sdpdr.families.regress.embedding import trace_ratio as trace_ratio
 from sdpdr.families.regress.feedback import RelevanceFeedback as RelevanceFeedback
-from sdpdr.families.regress.feedback import precision_at as precision_at
 from sdpdr.families.regress.functional import BasisExpansion as BasisExpansion
 from sdpdr.families.regress.functional import basis_misfit as basis_misfit
 from sdpdr.families.regress.kernel import extended as extended

@@ -29,29 +29,6 @@ from sdpdr.families.regress.spectral_regression import SpectralRegression
 _UNKNOWN, _IRRELEVANT, _RELEVANT = -1, 0, 1
 
 
-def precision_at(ranking: ArrayLike, relevant: ArrayLike, scope: int) -> float:
-    """Share of relevant objects among the first ones of a ranking (Cai thesis, section 3.5.3).
-
-    Parameters
-    ----------
-    ranking : array_like of shape (n,)
-        Numbers of objects, best first.
-    relevant : array_like of bool, shape (n,)
-        By the number of the object.
-    scope : int
-        How many of the first ones, from 1 to n.
-
-    Examples
-    --------
-    >>> from sdpdr.extend import precision_at
-    >>> precision_at([2, 0, 1], [True, False, True], 2)
-    1.0
-    """
-    first = np.asarray(ranking)
-    scope = validate.positive_integer("scope", scope, at_most=first.size, why=" the ranking")
-    return float(np.mean(np.asarray(relevant, dtype=bool)[first[:scope]]))
-
-
 @dataclass(eq=False, repr=False)
 class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Retrieval with relevance feedback, by semi-supervised spectral regression.
@@ -106,16 +83,16 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     Examples
     --------
-    >>> from sdpdr.extend import RelevanceFeedback, precision_at
+    >>> from sdpdr.extend import RelevanceFeedback
     >>> from sklearn.datasets import load_digits
     >>> X, digit = load_digits(return_X_y=True)
     >>> search = RelevanceFeedback().fit(X[1:]).ask(X[0])
     >>> relevant = digit[1:] == digit[0]
-    >>> before = precision_at(search.ranking_, relevant, 150)
+    >>> before = relevant[search.ranking_[:150]].mean()
     >>> while not search.is_over:
     ...     shown = search.shown()
     ...     search = search.label(shown, relevant[shown])
-    >>> bool(precision_at(search.ranking_, relevant, 150) >= before)
+    >>> bool(relevant[search.ranking_[:150]].mean() >= before)
     True
     """
 
