@@ -69,8 +69,8 @@ def connected(graph: NeighborGraph, space: Space, connect: str) -> NeighborGraph
     if connect == "mst":
         return graph.with_edges(shortest_links(space, graph.components))
     if connect == "error":
-        own = "or connect='none' if constraints of your own join the components"
-        return graph.require_connected(f"{graph.ways_to_connect()}, {own}")
+        own = either(", or connect='none' if constraints of your own join the components", "")
+        return graph.require_connected(graph.ways_to_connect() + own)
     largest = graph.largest_component()
     dropped = np.flatnonzero(largest.index < 0)
     warn(
