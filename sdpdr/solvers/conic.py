@@ -29,21 +29,8 @@ from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.dense.normal import Data
 from sdpdr.solvers.dense.scaling import Cones
-from sdpdr.solvers.flat import call_clarabel, read_answer, run_clarabel
+from sdpdr.solvers.flat import SAID, call_clarabel, read_answer, run_clarabel
 
-# Clarabel's words, in ours and in those of cvxpy, whose users know them.
-_SAID = {
-    "Solved": (Verdict.SOLVED, "optimal"),
-    "AlmostSolved": (Verdict.INACCURATE, "optimal_inaccurate"),
-    "NumericalError": (Verdict.INACCURATE, "optimal_inaccurate"),
-    "InsufficientProgress": (Verdict.INACCURATE, "optimal_inaccurate"),
-    "PrimalInfeasible": (Verdict.INFEASIBLE, "infeasible"),
-    "AlmostPrimalInfeasible": (Verdict.INFEASIBLE, "infeasible_inaccurate"),
-    "DualInfeasible": (Verdict.UNBOUNDED, "unbounded"),
-    "AlmostDualInfeasible": (Verdict.UNBOUNDED, "unbounded_inaccurate"),
-    "MaxIterations": (Verdict.ITERATION_LIMIT, "user_limit"),
-    "MaxTime": (Verdict.TIME_LIMIT, "user_limit"),
-}
 _REGULARIZED = {"static_regularization_constant": 1e-7}
 
 
@@ -83,7 +70,7 @@ def _outcome(
         # Where rows nearly depend on each other, Clarabel's factorization may break down at once;
         # with more regularization it does not.
         found = run({"verbose": verbose, **_REGULARIZED, **options()})
-    verdict, words = _SAID.get(str(found.status), (Verdict.FAILED, "solver_error"))
+    verdict, words = SAID.get(str(found.status), (Verdict.FAILED, "solver_error"))
     value = value_of(float(found.obj_val))
     claim = Claim(words, value if np.isfinite(value) else None, int(found.iterations))
     return found, Outcome(Point(), verdict, claim, {"solve": watch.spent})

@@ -40,6 +40,20 @@ from sdpdr.solvers.multiplier_form import MultiplierForm, multiplier_form
 # Type name of what Clarabel raises if one of its own checks fails; it is no Exception.
 PANIC = "PanicException"
 _SOLVED = ("Solved", "AlmostSolved")
+# Clarabel's words, in ours and in those of cvxpy, whose users know them.
+SAID = {
+    "Solved": (Verdict.SOLVED, "optimal"),
+    "AlmostSolved": (Verdict.INACCURATE, "optimal_inaccurate"),
+    "NumericalError": (Verdict.INACCURATE, "optimal_inaccurate"),
+    "InsufficientProgress": (Verdict.INACCURATE, "optimal_inaccurate"),
+    "PrimalInfeasible": (Verdict.INFEASIBLE, "infeasible"),
+    "AlmostPrimalInfeasible": (Verdict.INFEASIBLE, "infeasible_inaccurate"),
+    "DualInfeasible": (Verdict.UNBOUNDED, "unbounded"),
+    "AlmostDualInfeasible": (Verdict.UNBOUNDED, "unbounded_inaccurate"),
+    "MaxIterations": (Verdict.ITERATION_LIMIT, "user_limit"),
+    "MaxTime": (Verdict.TIME_LIMIT, "user_limit"),
+    "CallbackTerminated": (Verdict.TIME_LIMIT, "user_limit"),
+}
 # Multiplications of Clarabel's in the time of the calls for one step of our own method.
 _STEP_CALLS = 1e8
 # Seconds of an interior-point solve over the cubed order of its matrix, on a slow machine.
@@ -110,16 +124,22 @@ def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
     >>> found.is_solved, found.x.round(6).tolist(), found.z.round(6).tolist()
     (True, [2.0], [1.0])
     """
+    return told_by_clarabel(program, seconds)[0]
+
+
+def told_by_clarabel(program: FlatProgram, seconds: float = inf) -> tuple[Answer, Verdict]:
+    """The answer of `ask_clarabel`, and how Clarabel says that it ended."""
     cubes = sum(part.rows.size**3 for part in program.parts if part.kind == SEMIDEFINITE)
     if _SECONDS_PER_CUBED_ORDER * cubes > seconds:
-        return _nothing(program)
+        return _nothing(program), Verdict.TIME_LIMIT
     try:
         found = run_clarabel(program, {"verbose": False}, seconds)
     except BaseException as error:
         if type(error).__name__ != PANIC:
             raise
-        return _nothing(program)
-    return read_answer(program, found)
+        return _nothing(program), Verdict.FAILED
+    verdict, _ = SAID.get(str(found.status), (Verdict.FAILED, ""))
+    return read_answer(program, found), verdict
 
 
 def ask_dense(program: FlatProgram, seconds: float = inf) -> Answer:

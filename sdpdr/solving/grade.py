@@ -92,15 +92,19 @@ def with_status(sdp: SDP, solution: Solution, verdict: Verdict) -> Solution:
     if solution.ray is not None:
         return replace(solution, status=_PROVED_BY[solution.ray.kind], epsilon=0.0)
     solution = replace(solution, epsilon=_epsilon(sdp, solution))
-    refuted = (verdict is Verdict.INFEASIBLE and solution.attained is not None) or (
-        verdict is Verdict.UNBOUNDED and solution.bound is not None
-    )
-    if refuted:
+    if is_refuted(verdict, solution):
         verdict = Verdict.INACCURATE if solution.values else Verdict.FAILED
     if verdict in STOPPED:
         return replace(solution, status=STOPPED[verdict])
     nearby = _is_optimal_nearby(sdp, solution)
     return replace(solution, status=Status.OPTIMAL_NEARBY if nearby else Status.INACCURATE)
+
+
+def is_refuted(verdict: Verdict, solution: Solution) -> bool:
+    """Whether what is proved contradicts a claim that there is no optimum."""
+    return (verdict is Verdict.INFEASIBLE and solution.attained is not None) or (
+        verdict is Verdict.UNBOUNDED and solution.bound is not None
+    )
 
 
 def _epsilon(sdp: SDP, solution: Solution) -> float:

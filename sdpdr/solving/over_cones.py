@@ -26,11 +26,12 @@ from sdpdr.program.solution import Solution
 from sdpdr.program.summary import OVER_ALL_CONES
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.cvxpy_solver import CvxpySolver
-from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solvers.flat import ask_clarabel, told_by_clarabel
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.running import run_solver
 from sdpdr.solving.answers import versions
 from sdpdr.solving.candidate import configure
+from sdpdr.solving.grade import STOPPED, is_refuted
 from sdpdr.solving.options import AUTO, BUDGET, FULL, require_known_proof
 from sdpdr.solving.proofs import AT_LEAST, OF_SOLVER
 
@@ -198,14 +199,16 @@ def solve_over_cones(
     if solver == AUTO:
         asked = _asked_clarabel(kernel.own, seconds)
     else:
-        limit = None if time_limit is None else seconds
-        options = {"tol": tol, "time_limit": limit, "max_iter": max_iter}
+        own = None if time_limit is None else seconds
+        options = {"tol": tol, "time_limit": own, "max_iter": max_iter}
         asked = _asked_of_cvxpy(kernel.own, configure(solver, options), isolate)
     answer = asked.answer
     usual = max(AT_LEAST, OF_SOLVER * asked.seconds)
-    kernel.prove(
-        answer, ask_clarabel, tol=tol, seconds=seconds if proof == FULL else min(seconds, usual)
-    )
+    limit, verdict = seconds if proof == FULL else min(seconds, usual), asked.verdict
+    try:
+        kernel.prove(answer, ask_clarabel, tol=tol, seconds=limit)
+    except KeyboardInterrupt:
+        verdict = Verdict.INTERRUPTED
     x, z = kernel.units.given_point(answer.x), kernel.units.given_multipliers(answer.z)
     claimed = Solution(
         status=Status.INACCURATE,
@@ -223,9 +226,19 @@ def solve_over_cones(
         maximize=maximize,
         gap_scale=gap_scale,
     )
-    found = kernel.graded(claimed, x, z)
-    is_empty = found.status in _STATUSES.values() or not found.values
+    found = _with_verdict(kernel.graded(claimed, x, z), verdict)
+    # The point of a claim is a direction at best.
+    is_claim = found.status is Status.UNVERIFIED and found.attained is None
+    is_empty = is_claim or found.status in _STATUSES.values() or not found.values
     return replace(found, value=np.nan, values={}) if is_empty else found
+
+
+def _with_verdict(solution: Solution, verdict: Verdict) -> Solution:
+    """The solution with what a solver says in its status, where nothing is proved."""
+    is_open = solution.status is Status.INACCURATE and not is_refuted(verdict, solution)
+    if verdict is Verdict.INTERRUPTED or (is_open and verdict in STOPPED):
+        return replace(solution, status=STOPPED[verdict])
+    return solution
 
 
 class _Asked(NamedTuple):
@@ -233,16 +246,16 @@ class _Asked(NamedTuple):
 
     solver: Solver
     answer: Answer
+    verdict: Verdict
     claim: Claim
     seconds: float
 
 
 def _asked_clarabel(program: FlatProgram, seconds: float) -> _Asked:
     begin = process_time()
-    answer = ask_clarabel(program, seconds)
-    verdict = Verdict.SOLVED if answer.is_solved else Verdict.INACCURATE
+    answer, verdict = told_by_clarabel(program, seconds)
     claim = Claim(verdict.value, verdict=verdict.value)
-    return _Asked(find("clarabel")(), answer, claim, process_time() - begin)
+    return _Asked(find("clarabel")(), answer, verdict, claim, process_time() - begin)
 
 
 def _asked_of_cvxpy(program: FlatProgram, solver: Solver, isolate: bool | None) -> _Asked:
@@ -266,7 +279,8 @@ def _asked_of_cvxpy(program: FlatProgram, solver: Solver, isolate: bool | None) 
     outcome = run_solver(solver, partial(solver.run_rendered, rendered), isolate)
     # Its value is in the kernel's units.
     claim = replace(outcome.claim, value=None, verdict=outcome.verdict.value)
-    return _Asked(solver, read_outcome(program, outcome), claim, outcome.cpu or 0.0)
+    answer = read_outcome(program, outcome)
+    return _Asked(solver, answer, outcome.verdict, claim, outcome.cpu or 0.0)
 
 
 def options_over_cones(options: Mapping[str, Any]) -> dict[str, Any]:

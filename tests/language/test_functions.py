@@ -359,6 +359,15 @@ def test_what_is_proved_over_other_cones_is_rigorous(name, solver):
         sdpdr.solve(SMOOTH_GOALS[name](), "scs", seed=1)
 
 
+def test_an_answer_over_other_cones_says_how_its_solver_ended():
+    C = psd("C", 3)
+    free = sdpdr.solve(maximize(log_det(C) + C.trace()), "scs")
+    assert free.status is sdpdr.Status.UNVERIFIED
+    assert not free.values
+    late = sdpdr.solve(SMOOTH_GOALS["log det"](), time_limit=1e-9)
+    assert late.status is sdpdr.Status.TIME_LIMIT
+
+
 @pytest.mark.parametrize("solver", ["cvxopt", "lowrank"])
 def test_a_solver_that_does_not_know_the_cones_is_refused(solver):
     pytest.importorskip("cvxopt")
