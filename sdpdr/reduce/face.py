@@ -23,7 +23,7 @@ from sdpdr.linalg.spectral import complement
 from sdpdr.linalg.walks import connected_components, predecessors, spanning_forest
 from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors, visible_rows
 from sdpdr.program.point import Point, PsdVariable
-from sdpdr.program.rows import Rows
+from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
 from sdpdr.reduce.base import Reduced, Reduction
@@ -72,7 +72,8 @@ class Face(Reduction):
             v.name: self._basis(sdp, v) for v in sdp.psd_variables if exposing_rows(sdp, v.name)
         }
         seen = visible_rows(sdp)
-        kept = {r.label: _visible(r, bases) for r in seen}
+        narrow = {r.label: in_bases(r.lhs, bases) for r in seen}
+        kept = {r.label: _visible(r, narrow[r.label], bases) for r in seen}
         variables = tuple(
             PsdVariable(v.name, bases[v.name].shape[1]) if v.name in bases else v
             for v in sdp.variables
@@ -82,7 +83,7 @@ class Face(Reduction):
             variables=variables,
             objective=in_bases(sdp.objective, bases),
             rows=tuple(
-                replace(r, lhs=in_bases(r.lhs, bases)).take(kept[r.label])
+                replace(r, lhs=narrow[r.label]).take(kept[r.label])
                 for r in seen
                 if kept[r.label].any()
             ),
@@ -110,15 +111,15 @@ class Face(Reduction):
         return _tree_basis(variable.n, pattern, null.toarray().ravel())
 
 
-def _visible(rows: Rows, bases: Mapping[str, Matrix]) -> NDArray[np.bool_]:
-    """Rows that say something on the face: those of which more is left than rounding.
+def _visible(rows: Rows, narrow: Expression, bases: Mapping[str, Matrix]) -> NDArray[np.bool_]:
+    """Rows that say something on the face: those of which more is left in ``narrow`` than rounding.
 
     A row that vanishes stays if zero does not satisfy it, since no point does then.
     """
     if not rows.lhs or not rows.lhs.keys() <= bases.keys():
         return np.ones(rows.m, dtype=bool)
     before = sum(row_norms(a) for a in rows.lhs.values())
-    after = sum(row_norms(a) for a in in_bases(rows.lhs, bases).values())
+    after = sum(row_norms(a) for a in narrow.values())
     order = max(bases[name].shape[0] for name in rows.lhs)
     rounding = max(_ROUNDINGS, order) * UNIT
     away = np.abs(rows.rhs) if rows.relation == "==" else -rows.rhs
