@@ -132,6 +132,8 @@ def test_radii_of_many_terms_add_up_to_no_less_than_their_sum():
             low, high = inner(c, x, 0.0 if data else far, data)
             assert Fraction(low) <= -n * Fraction(far)
             assert n * Fraction(far) <= Fraction(high) <= n * Fraction(far) * Fraction(1.0 + 1e-11)
+        _, around = residual(np.zeros(1), sp.csr_array(np.ones((1, n))), np.zeros(n), far)
+        assert n * Fraction(far) <= Fraction(around[0]) <= n * Fraction(far) * Fraction(1.0 + 1e-11)
 
 
 def test_a_matrix_at_the_edge_is_not_said_to_be_definite():

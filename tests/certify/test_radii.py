@@ -134,6 +134,13 @@ def test_other_unknowns_leave_the_radii_of_all_numbers():
         np.testing.assert_array_equal(found.b, b)
 
 
+def test_cones_without_radii_have_zeros_beside_others():
+    rows, vague = sp.csr_array(np.eye(2)), sp.csr_array(np.full((2, 3), 0.5))
+    pieces = [Piece(NONNEGATIVE, 1, rows, np.ones(2), one) for one in (vague, None)]
+    radii = build(np.zeros(2), sp.csr_array((0, 2)), np.zeros(0), pieces).around.A
+    assert radii.toarray().tolist() == [[0.5] * 3] * 2 + [[0.0] * 3] * 2
+
+
 def test_sums_of_radii_are_rounded_up():
     """Nothing but the radius is left where the middle of the box is zero: sums of it round."""
     rng, nothing = np.random.default_rng(2), np.zeros(9)
