@@ -43,6 +43,9 @@ _JITTERS = (1e-15, 1e-13, 1e-11, 1e-9)
 # Refinements of a step, and the share of what it misses that one may leave: what leaves more ends
 # in rounding.
 _REFINEMENTS, _LEFT = 4, 0.5
+# Unknowns that are factored all at once, in milliseconds: where one inequality outweighs all else,
+# what is left of others once its unknown is eliminated has fewer digits.
+_AT_ONCE = 500
 _SINGULAR = "the Newton matrix is not positive definite"
 # Multiplications of a dense product in the time of one of a sparse product, and of the calls for a
 # single matrix.
@@ -115,7 +118,8 @@ class Path:
             unknowns = min(unknowns, program.f.size + self.other_rows.size)
         if unknowns > LARGEST:
             raise TooLargeError(f"{unknowns} unknowns are too many for a dense Newton system")
-        self._alone = np.zeros(0, dtype=np.intp) if self.own_rows.size else self._seen_alone()
+        is_whole = bool(self.own_rows.size) or unknowns <= _AT_ONCE
+        self._alone = np.zeros(0, dtype=np.intp) if is_whole else self._seen_alone()
         # What each cone sees of unknowns, or of multipliers of other rows.
         seen = self._seen_by_others() if self.own_rows.size else self._blocks
         self._columns = [np.unique(A.indices) for A in seen]
