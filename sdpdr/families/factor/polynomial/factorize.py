@@ -14,6 +14,7 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.nonnegative.search import coordinate_descent
 from sdpdr.families.factor.polynomial.fit import (
+    EXACT,
     Fit,
     Misfit,
     evaluate,
@@ -31,9 +32,9 @@ from sdpdr.solving.solve import solve
 _SIZES = np.geomspace(1e-3, 1e3, 61)
 # Seconds after the limit in which factors read off the regularized program are still moved.
 _AFTER = 3.0
-# Tolerance of descents from random factors, and the relative misfit at which the last one is moved
-# on to rounding.
-_ROUGH = 1e-6
+# Tolerance of descents from random factors, and of the last one: entries that are met to the first
+# are met to rounding, and others are fitted to the second.
+_ROUGH, _FINE = 1e-6, 1e-10
 # Relative gap requested of the regularized program.
 _ACCURACY = 1e-8
 # Entries of the matrix of slopes up to which the least squares, which are dense, are solved.
@@ -205,8 +206,8 @@ def polynomial(
         while best.misfit > _ROUGH * size and used < most and not deadline.is_over():
             best, used = min(best, next(rough), key=lambda fit: fit.misfit), used + 1
         is_late = used < most and deadline.is_over()
-        if best.misfit <= _ROUGH * size:
-            best = squares.descend(best.W, best.H, best.coefficients)
+        last = EXACT if best.misfit <= _ROUGH * size else _FINE
+        best = squares.descend(best.W, best.H, best.coefficients, tol=last)
     status = IterationStatus.TIME_LIMIT if is_late else IterationStatus.STALLED
     if best.misfit <= enough:
         status = IterationStatus.RANK_REACHED

@@ -15,7 +15,7 @@ from sdpdr.base.errors import DataError
 from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
 
 # Tolerance of steps, squares and slopes: rounding, since a fit may be exact.
-_EXACT = 1e-15
+EXACT = 1e-15
 
 
 def polynomial_of(coefficients: Array) -> Polynomial:
@@ -71,7 +71,7 @@ class Misfit:
         coefficients: Array,
         *,
         only_left: bool = False,
-        tol: float = _EXACT,
+        tol: float = EXACT,
     ) -> Fit:
         """The best fit near given factors, by the method of Levenberg and Marquardt."""
         k, n = W.shape[1], W.size + H.size
