@@ -169,7 +169,10 @@ class Path:
         As the absolute values that a sum is of; among each other their Hessian is diagonal.
         """
         program = self.program
-        is_alone = np.bincount(program.E.indices, minlength=program.c.size) == 0
+        n = program.c.size
+        # What nothing sees has no Hessian of its own.
+        is_alone = np.bincount(program.A.indices, minlength=n) > 0
+        is_alone &= np.bincount(program.E.indices, minlength=n) == 0
         for (cone, _), A in zip(program.cones, self._blocks, strict=True):
             if not isinstance(cone, Nonnegative):
                 is_alone[A.indices] = False

@@ -21,7 +21,7 @@ from sdpdr.solvers.base import Outcome
 from sdpdr.solving.answers import unproved
 from sdpdr.solving.candidate import Candidate
 from sdpdr.solving.options import Request
-from sdpdr.solving.proofs import Prover, budget, value_of
+from sdpdr.solving.proofs import Prover, better_sides, budget, value_of
 
 STOPPED = {
     Verdict.TIME_LIMIT: Status.TIME_LIMIT,
@@ -151,12 +151,21 @@ def go_on(sdp: SDP, solution: Solution, seconds: float | None) -> Solution:
     if solution.certified() or solution.ray is not None:
         return solution
     limit = seconds_of(seconds)
-    found = _beside(sdp, solution, ENDLESS, np.inf if limit is None else limit)
-    again = with_proofs(sdp, solution, *found)
+    found, given = _beside(sdp, solution, ENDLESS, np.inf if limit is None else limit)
+    # What was proved of the program in another form may not be found again in this one.
+    again = with_proofs(sdp, solution, better_sides(sdp, _proved_of(solution), found), given)
     again = with_status(sdp, again, ended_as(solution.status))
     sides = (again.attained, again.bound) == (solution.attained, solution.bound)
     better = again.certified() or again.ray is not None or again.gap < solution.gap
     return again if better or not sides else solution
+
+
+def _proved_of(solution: Solution) -> Proved:
+    """What a solution says is proved."""
+    how = {"value": solution.attained_by, "bound": solution.argument}
+    values = {} if solution.attained is None else solution.values
+    duals = {} if solution.bound is None else solution.duals
+    return Proved(solution.attained, solution.bound, how, values, duals)
 
 
 def with_proofs(sdp: SDP, solution: Solution, found: Proved, given: Point) -> Solution:

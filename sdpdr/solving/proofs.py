@@ -58,6 +58,23 @@ def budget(solving: float | None, request: Request) -> float:
     return min(left, max(AT_LEAST, OF_SOLVER * (solving or 0.0)))
 
 
+def better_sides(sdp: SDP, one: Proved | None, other: Proved) -> Proved:
+    """The better value with its point and the better bound with its multipliers."""
+    if one is None:
+        return other
+    by_value = min(one, other, key=lambda p: inf if p.value is None else sdp.report(p.value))
+    by_bound = max(other, one, key=lambda p: -inf if p.bound is None else sdp.report(p.bound))
+    return Proved(
+        by_value.value,
+        by_bound.bound,
+        {"value": by_value.how.get("value", ""), "bound": by_bound.how.get("bound", "")},
+        by_value.values,
+        by_bound.duals,
+        other.ray or one.ray,
+        one.is_late or other.is_late,
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Prover:
     """How values and bounds of a program are proved.
@@ -102,10 +119,10 @@ class Prover:
         found: Proved | None = None
         for argument in self._arguments(given, _CLAIMS.get(verdict, ""), value=value):
             try:
-                found = self._better(found, argument(beside=found))
+                found = better_sides(self.sdp, found, argument(beside=found))
             except KeyboardInterrupt as error:
                 more = error.proved if isinstance(error, ProofInterruptedError) else Proved()
-                raise ProofInterruptedError(self._better(found, more)) from None
+                raise ProofInterruptedError(better_sides(self.sdp, found, more)) from None
             is_tight = self._is_tight(found, given, value=value)
             if is_tight or found.ray is not None or self.deadline.is_over():
                 break
@@ -211,23 +228,6 @@ class Prover:
         value = value_of(self.sdp, given)
         away = 0.3 * self.tol * abs(value)
         return value + away if self.sdp.maximize else value - away
-
-    def _better(self, one: Proved | None, other: Proved) -> Proved:
-        """The better value with its point and the better bound with its multipliers."""
-        if one is None:
-            return other
-        report = self.sdp.report
-        by_value = min(one, other, key=lambda p: inf if p.value is None else report(p.value))
-        by_bound = max(other, one, key=lambda p: -inf if p.bound is None else report(p.bound))
-        return Proved(
-            by_value.value,
-            by_bound.bound,
-            {"value": by_value.how.get("value", ""), "bound": by_bound.how.get("bound", "")},
-            by_value.values,
-            by_bound.duals,
-            other.ray or one.ray,
-            one.is_late or other.is_late,
-        )
 
     def _is_tight(self, found: Proved, given: Point, *, value: bool) -> bool:
         """Whether the bound is near the value that is proved, or given if none is requested."""
