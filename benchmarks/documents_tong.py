@@ -404,6 +404,8 @@ def low_rank_matrices():
     for basis, scatter in ((A, rows), (B, columns)):
         equal(basis.T @ basis, np.eye(2))
         same_span(basis, np.linalg.eigh(scatter)[1][:, -2:], 1e-4)
+    fitted = sdpdr.SOPCA(2, method="glram", tol=1e-13, max_iter=5000).fit(STACK)
+    same_span(fitted.rows_, A, 1e-5)
     centred = STACK - STACK.mean(axis=0)
     closed = bilinear.two_d_svd(STACK, 2)
     for basis, part in ((closed.rows, centred), (closed.columns, centred.mT)):

@@ -41,38 +41,20 @@ PICTURES = {
 Method = Callable[[np.ndarray, int], Bases]
 
 
-def algorithm_1(stack: np.ndarray, k: int) -> Bases:
-    """Algorithm 1 of the thesis: the best sweep, since its objective may fall."""
-
-    def leading(images: np.ndarray) -> np.ndarray:
-        u, s, _ = np.linalg.svd(images, full_matrices=False)
-        return np.linalg.eigh(np.einsum("iab,ib,icb->ac", u, s, u))[1][:, : -k - 1 : -1]
-
-    rows, history, best = np.eye(stack.shape[1], k), [0.0], None
-    while len(history) < 2 or abs(history[-1] - history[-2]) > 1e-6 * history[-1]:
-        columns = leading(stack.transpose(0, 2, 1) @ rows)
-        rows = leading(stack @ columns)
-        bases = Bases(rows, columns, 0.0)
-        history.append(bases.kept(stack))
-        if history[-1] == max(history):
-            best = bases
-    return Bases(best.rows, best.columns, max(history), history=tuple(history[1:]))
-
-
 def rounded(stack: np.ndarray, k: int) -> Bases:
     """Leading eigenvectors of the relaxation."""
     return bilinear.interior_point(stack, k, tol=1e-3).round(stack)
 
 
 def polished(stack: np.ndarray, k: int) -> Bases:
-    """The better of two ascents, from the rounded bases and from those of GLRAM."""
-    starts = rounded(stack, k), bilinear.glram(stack, k)
+    """The better of two ascents, from the rounded bases and from those of Algorithm 1."""
+    starts = rounded(stack, k), bilinear.alternating(stack, k)
     ends = [bilinear.ascent(stack, k, start=(b.rows, b.columns), tol=1e-7) for b in starts]
     return max(ends, key=lambda b: b.value)
 
 
 METHODS: dict[str, Method] = {
-    "Algorithm 1": algorithm_1,
+    "Algorithm 1": bilinear.alternating,
     "GLRAM": bilinear.glram,
     "2-D SVD": bilinear.two_d_svd,
     "relaxation, rounded": rounded,
@@ -204,9 +186,10 @@ def picture_table(arguments: argparse.Namespace) -> None:
             start = time.process_time()
             found = bilinear.interior_point(X, k, tol=1e-5)
             seconds = time.process_time() - start
-            first, rounded_bases = algorithm_1(X, k), found.round(X)
-            starts = bilinear.glram(X, k), rounded_bases
-            ends = [bilinear.ascent(X, k, start=(b.rows, b.columns)) for b in starts]
+            first, rounded_bases = bilinear.alternating(X, k), found.round(X)
+            ends = [
+                bilinear.ascent(X, k, start=(b.rows, b.columns)) for b in (first, rounded_bases)
+            ]
             values = first.value, rounded_bases.value, max(b.value for b in ends)
             below = [f"{(found.bound - value) / value:.1e}" for value in values]
             size = f"{len(X)} of {X.shape[1]} x {X.shape[2]}"

@@ -1,15 +1,15 @@
-"""Local searches and the closed form: ascent, GLRAM, two-dimensional SVD."""
+"""Local searches and the closed form: Algorithm 1, ascent, GLRAM, two-dimensional SVD."""
 
 import numpy as np
 import pytest
 
-from sdpdr.bilinear import ascent, glram, interior_point, two_d_svd
+from sdpdr.bilinear import alternating, ascent, glram, interior_point, two_d_svd
 from sdpdr.errors import DataError, DataTypeError, ShapeError
-from sdpdr.families.sopca.bases import RunStatus
+from sdpdr.families.sopca.bases import RunStatus, root_scatter
 from sdpdr.families.sopca.recipe import matrices_and_numbers, numbers_of_components
 
 F1 = 31.569991
-SEARCHES = (ascent, glram)
+SEARCHES = (alternating, ascent, glram)
 
 
 def stack_of(seed, shape=(4, 5, 4)):
@@ -18,7 +18,7 @@ def stack_of(seed, shape=(4, 5, 4)):
 
 def test_glram_meets_its_oracle_and_theorem_4_3_holds_with_a_quarter():
     stack = stack_of(0)
-    best = glram(stack, 2, tol=1e-12, max_iter=6000)
+    best = glram(stack, 2, n_starts=10, tol=1e-12, max_iter=6000)
     assert best.value == pytest.approx(36.32119, abs=1e-5)
     assert best.value == pytest.approx(np.sum(best.transform(stack) ** 2))
     assert best.value <= F1**2 / 4 == pytest.approx(249.17, abs=0.01)
@@ -47,6 +47,29 @@ def test_these_never_fall(run):
         assert np.all(np.diff(history) >= -1e-12 * history[-1])
 
 
+def test_algorithm_1_may_fall_and_the_best_sweep_is_kept():
+    stack = stack_of(14, (3, 5, 5))
+    found = alternating(stack, 2, tol=1e-9)
+    history = np.array(found.history)
+    assert np.min(np.diff(history) / history[:-1]) < -0.03
+    assert found.value == history.max() > history[-1]
+    assert found.kept(stack) == pytest.approx(found.value)
+
+
+def test_algorithm_1_maximises_a_lower_bound():
+    """(4.10): tr A^T sqrt(N N^T) A <= |A^T N|_tr, and both agree on eigenvectors of N N^T."""
+    rng = np.random.default_rng(0)
+    images = rng.standard_normal((3, 5, 2))
+    A = np.linalg.qr(rng.standard_normal((5, 2)))[0]
+    kept = np.linalg.svd(A.T @ images, compute_uv=False).sum()
+    assert np.trace(A.T @ root_scatter(images) @ A) <= kept
+    root, square = root_scatter(images[:1]), images[0] @ images[0].T
+    own = np.linalg.eigh(square)[1][:, -2:]
+    nuclear = np.linalg.norm(own.T @ images[0], "nuc")
+    assert np.trace(own.T @ root @ own) == pytest.approx(nuclear)
+    assert root @ root == pytest.approx(square)
+
+
 @pytest.mark.parametrize("run", SEARCHES)
 def test_bases_are_orthonormal_and_one_matrix_is_solved_by_its_singular_vectors(run):
     stack = stack_of(0, (1, 5, 4))
@@ -69,6 +92,18 @@ def test_the_two_dimensional_svd_has_leading_eigenvectors_of_both_covariances():
     for basis, C in ((bases.rows, centred), (bases.columns, centred.transpose(0, 2, 1))):
         F = sum(M @ M.T for M in C)
         assert np.trace(basis.T @ F @ basis) == pytest.approx(np.linalg.eigvalsh(F)[-2:].sum())
+    assert bases.unique
+    assert alternating(stack_of(0), 2).unique
+    tied = np.stack([np.eye(3), 2.0 * np.eye(3)])
+    assert not two_d_svd(tied, 2).unique
+
+
+def test_random_starts_repeat_and_never_lose():
+    stack = stack_of(1)
+    many, again = (glram(stack, 2, n_starts=5, seed=3) for _ in range(2))
+    np.testing.assert_array_equal(many.rows, again.rows)
+    assert many.value >= glram(stack, 2).value
+    assert len(many.history) > len(glram(stack, 2).history)
 
 
 # -- limits and input -------------------------------------------------------------------------

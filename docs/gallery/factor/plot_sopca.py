@@ -22,7 +22,7 @@ kept = {"SOPCA": [], "GLRAM": [], "PCA": []}
 for k in (1, 2, 3, 4):
     ours = sdpdr.SOPCA(k).fit(images)
     kept["SOPCA"].append(ours.energy_ratio_)
-    kept["GLRAM"].append(sdpdr.bilinear.glram(images, k).value / np.square(images).sum())
+    kept["GLRAM"].append(sdpdr.SOPCA(k, method="glram").fit(images).energy_ratio_)
     flat = PCA(k * k).fit(images.reshape(300, -1))
     left = images.reshape(300, -1) - flat.inverse_transform(flat.transform(images.reshape(300, -1)))
     kept["PCA"].append(1.0 - np.square(left).sum() / np.square(images).sum())

@@ -2,6 +2,9 @@ r"""Two bases for a stack of matrices: the preserved part, local searches, and a
 
 For a stack of matrices :math:`N_i = M_i B`, a search takes A from B and then B from A:
 
+- *alternating*, Algorithm 1 of the Tong thesis: A = leading eigenvectors of
+  :math:`\sum_i \sqrt{N_i N_i^T}`, which maximize a lower bound of
+  :math:`\sum_i |A^T N_i|_{\mathrm{tr}}`. The objective itself may fall.
 - *ascent*: A = the polar factor of :math:`\sum_i N_i W_i^T`, with :math:`W_i` the polar factor of
   :math:`A^T N_i` for the present A. It maximizes :math:`\sum_i \langle W_i, A^T N_i\rangle`, which
   equals the objective at the present A and exceeds it nowhere: the objective never falls.
@@ -23,6 +26,7 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import ShapeError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Advised
+from sdpdr.families.limits import ROUNDING
 from sdpdr.families.sopca.recipe import matrices_and_numbers
 from sdpdr.linalg.spectral import fix_signs
 
@@ -52,6 +56,8 @@ class Bases:
     status : RunStatus
     history : tuple of float
         The value after each step; empty for the closed form.
+    unique : bool
+        False if eigenvalues are tied, so that other bases have the same value.
     """
 
     rows: Array = field(repr=False)
@@ -59,6 +65,7 @@ class Bases:
     value: float
     status: RunStatus = RunStatus.CONVERGED
     history: tuple[float, ...] = field(default=(), repr=False)
+    unique: bool = True
 
     def transform(self, stack: ArrayLike) -> Array:
         """The matrices :math:`A^T M_i B`."""
@@ -73,7 +80,7 @@ class Bases:
 
 
 @checks_keywords
-def glram(
+def alternating(
     X: ArrayLike,
     n_components: int | Sequence[int] = 2,
     *,
@@ -81,11 +88,10 @@ def glram(
     max_iter: int = 100,
     time_limit: float | None = None,
 ) -> Bases:
-    r"""Generalized low rank approximations, :math:`\min \sum_i |M_i - A D_i B^T|_F^2`.
+    r"""Algorithm 1 of the Tong thesis, for :math:`\max \sum_i |A^T M_i B|_{\mathrm{tr}}`.
 
-    The best :math:`D_i` are :math:`A^T M_i B`, so this is :math:`\max \sum_i |A^T M_i B|_F^2`, by
-    eigenvectors of :math:`\sum M_i^T A A^T M_i` and of :math:`\sum M_i B B^T M_i^T` in turn, from
-    those of :math:`\sum M_i M_i^T` on.
+    It begins at the first k columns of the identity, or at the leading eigenvectors of
+    :math:`\sum M_i M_i^T` if the first k rows of all matrices are zero.
 
     Parameters
     ----------
@@ -102,9 +108,9 @@ def glram(
     Returns
     -------
     Bases
-        ``rows`` A and ``columns`` B, with the energy kept as ``value``, the ``status``, and the
-        ``history`` of values, which never falls; ``transform(X)`` gives the matrices
-        :math:`A^T M_i B`.
+        ``rows`` A and ``columns`` B of the best sweep, since the objective may fall, with the
+        objective as ``value``, the ``status``, the ``history`` of values, and whether the bases are
+        ``unique``; ``transform(X)`` gives the matrices :math:`A^T M_i B`.
 
     Raises
     ------
@@ -113,21 +119,19 @@ def glram(
 
     References
     ----------
-    Ye, "Generalized low rank approximations of matrices", Machine Learning 61, 2005. Tong thesis,
-    (4.1) and (4.6); the text has :math:`B^T B`, the identity, in place of :math:`B B^T`.
+    Tong thesis, algorithm 1, (4.9) and (4.10).
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sdpdr.bilinear import glram
+    >>> from sdpdr.bilinear import alternating
     >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
-    >>> round(glram(X).value, 4)
-    36.3212
+    >>> round(alternating(X).value, 4)
+    15.1542
     """
     stack, ks = matrices_and_numbers(X, n_components)
-    # With B zero the first sweep begins with A alone.
-    start = leading(square_scatter(stack), ks[0]), np.zeros((stack.shape[2], ks[1]))
-    return _search(stack, start, _leading, squares, tol, max_iter, time_limit)
+    starts = [_first(stack, ks)]
+    return _search(stack, starts, root_scatter, trace_norm, tol, max_iter, time_limit)
 
 
 @checks_keywords
@@ -142,29 +146,23 @@ def ascent(
 ) -> Bases:
     r"""Monotone ascent of :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`, by polar factors.
 
-    Algorithm 1 of the thesis takes leading eigenvectors of :math:`\sum_i \sqrt{N_i N_i^T}` instead,
-    with :math:`N_i = M_i B`. They maximize a lower bound of the objective, which may fall.
-
     Parameters
     ----------
     X, n_components, tol, max_iter, time_limit
-        As for `glram`.
+        As for `alternating`.
     start : pair of array_like, optional
-        (A, B) of orthonormal columns, which are improved; by default those of `glram`.
+        (A, B) of orthonormal columns, which are improved; by default the bases after one sweep of
+        `alternating`.
 
     Returns
     -------
     Bases
-        As `glram`, with the objective as ``value``.
+        As `alternating`; the history never falls.
 
     Raises
     ------
     DataError, ShapeError
-        As `glram`, or the start has another shape.
-
-    References
-    ----------
-    Ours; for the objective Tong thesis, (4.9) and (4.10).
+        As `alternating`, or the start has another shape.
 
     Examples
     --------
@@ -176,16 +174,74 @@ def ascent(
     """
     stack, ks = matrices_and_numbers(X, n_components)
     if start is None:
-        first = glram(stack, ks, time_limit=time_limit)
-        start = first.rows, first.columns
-    pair = np.asarray(start[0], dtype=float), np.asarray(start[1], dtype=float)
+        pair = _sweep(stack, _first(stack, ks), _eigenvectors(root_scatter))
+    else:
+        pair = np.asarray(start[0], dtype=float), np.asarray(start[1], dtype=float)
     shapes = tuple(zip(stack.shape[1:], ks, strict=True))
     if (pair[0].shape, pair[1].shape) != shapes:
         raise ShapeError(
             f"start must be a pair of shapes {shapes[0]} and {shapes[1]}; it has "
             f"{pair[0].shape} and {pair[1].shape}."
         )
-    return _search(stack, pair, _polar_factor, trace_norm, tol, max_iter, time_limit)
+    return _search(stack, [pair], None, trace_norm, tol, max_iter, time_limit)
+
+
+@checks_keywords
+def glram(
+    X: ArrayLike,
+    n_components: int | Sequence[int] = 2,
+    *,
+    n_starts: int = 1,
+    seed: int = 0,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    time_limit: float | None = None,
+) -> Bases:
+    r"""Generalized low rank approximations, :math:`\min \sum_i |M_i - A D_i B^T|_F^2`.
+
+    The best :math:`D_i` are :math:`A^T M_i B`, so this is :math:`\max \sum_i |A^T M_i B|_F^2`, by
+    eigenvectors of :math:`\sum M_i^T A A^T M_i` and of :math:`\sum M_i B B^T M_i^T` in turn.
+
+    Parameters
+    ----------
+    X, n_components, tol, time_limit
+        As for `alternating`.
+    n_starts : int, default 1
+        The first as that of `alternating`, the others random.
+    seed : int, default 0
+        Seed of the random starts.
+    max_iter : int, default 100
+        Sweeps, over all starts.
+
+    Returns
+    -------
+    Bases
+        With the energy kept as ``value``; within one start the history never falls.
+
+    Raises
+    ------
+    DataError, ShapeError
+        As `alternating`.
+
+    References
+    ----------
+    Ye, "Generalized low rank approximations of matrices", Machine Learning 61, 2005. Tong thesis,
+    (4.1) and (4.6); the text has :math:`B^T B`, the identity, in place of :math:`B B^T`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr.bilinear import glram
+    >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
+    >>> round(glram(X, n_starts=10, max_iter=1000).value, 4)
+    36.3212
+    """
+    stack, ks = matrices_and_numbers(X, n_components)
+    n_starts, rng = validate.positive_integer("n_starts", n_starts), np.random.default_rng(seed)
+    starts = [_first(stack, ks)]
+    for _ in range(n_starts - 1):
+        starts.append((np.linalg.qr(rng.standard_normal(starts[0][0].shape))[0], starts[0][1]))
+    return _search(stack, starts, square_scatter, squares, tol, max_iter, time_limit)
 
 
 @checks_keywords
@@ -198,7 +254,7 @@ def two_d_svd(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Bases:
     Parameters
     ----------
     X, n_components
-        As for `glram`.
+        As for `alternating`.
 
     Returns
     -------
@@ -208,7 +264,7 @@ def two_d_svd(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Bases:
     Raises
     ------
     DataError, ShapeError
-        As `glram`.
+        As `alternating`.
 
     References
     ----------
@@ -225,17 +281,18 @@ def two_d_svd(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Bases:
     """
     stack, ks = matrices_and_numbers(X, n_components, center=True)
     covariances = square_scatter(stack), square_scatter(stack.transpose(0, 2, 1))
+    unique = not any(is_tied(C, k) for C, k in zip(covariances, ks, strict=True))
     rows, columns = (leading(C, k) for C, k in zip(covariances, ks, strict=True))
-    return Bases(rows, columns, squares(projected(stack, rows, columns)))
+    return Bases(rows, columns, squares(projected(stack, rows, columns)), unique=unique)
 
 
 # A map of the images of the stack under one basis, and the other basis, to a better one.
 Rule = Callable[[Array, Array], Array]
 
 
-def _leading(images: Array, basis: Array) -> Array:
-    """The rule of `glram`: as many leading eigenvectors of the scatter as the basis has."""
-    return leading(square_scatter(images), basis.shape[1])
+def _eigenvectors(scatter: Callable[[Array], Array]) -> Rule:
+    """The rule that takes as many leading eigenvectors of a scatter as the basis has."""
+    return lambda images, basis: leading(scatter(images), basis.shape[1])
 
 
 def _polar_factor(images: Array, basis: Array) -> Array:
@@ -252,26 +309,45 @@ def _sweep(stack: Array, pair: Pair, rule: Rule) -> Pair:
     return rule(stack @ columns, pair[0]), columns
 
 
+def _first(stack: Array, ks: tuple[int, int]) -> Pair:
+    """The default start, in which B is zero: the first sweep begins with A alone."""
+    # The first k rows of all pictures may be blank; the first step would then be arbitrary.
+    blank = not np.any(stack[:, : ks[0]])
+    rows = leading(square_scatter(stack), ks[0]) if blank else np.eye(stack.shape[1], ks[0])
+    return rows, np.zeros((stack.shape[2], ks[1]))
+
+
 def _search(
-    stack: Array, start: Pair, rule: Rule, measure: Callable[[Array], float], tol: float,
-    *limits: Any,
+    stack: Array, starts: list[Pair], scatter: Callable[[Array], Array] | None,
+    measure: Callable[[Array], float], tol: float, *limits: Any,
 ) -> Bases:  # fmt: skip
-    """The best bases over all sweeps of a rule, with B in the span of the rows of all matrices."""
-    inside = span(stack, start[1].shape[1])
-    small = stack @ inside
+    """The best bases over all sweeps; B is sought in the span of the rows of all matrices.
+
+    Bases are leading eigenvectors of a scatter, or polar factors if there is none.
+    """
+    inside = span(stack, starts[0][1].shape[1])
+    stack = stack @ inside
+    rule = _polar_factor if scatter is None else _eigenvectors(scatter)
 
     def sweeps() -> Iterator[Step]:
-        pair, before, settled = (start[0], inside.T @ start[1]), -np.inf, False
-        while not settled:
-            pair = _sweep(small, pair, rule)
-            value = measure(projected(small, *pair))
-            settled = abs(value - before) <= tol * value
-            yield pair, value, np.inf, RunStatus.CONVERGED if settled else None
-            before = value
+        for number, (rows, columns) in enumerate(starts, 1):
+            pair = rows, inside.T @ columns
+            before, settled = -np.inf, False
+            while not settled:
+                pair = _sweep(stack, pair, rule)
+                value = measure(projected(stack, *pair))
+                settled = abs(value - before) <= tol * value
+                last = settled and number == len(starts)
+                yield pair, value, np.inf, RunStatus.CONVERGED if last else None
+                before = value
 
     (rows, columns), value, _, status, history = follow(sweeps(), tol, *limits)
+    unique = scatter is None or not (
+        is_tied(scatter(stack @ columns), rows.shape[1])
+        or is_tied(scatter(stack.transpose(0, 2, 1) @ rows), columns.shape[1])
+    )
     rows, columns = fix_signs(rows), fix_signs(inside @ columns)
-    return Bases(rows, columns, value, status, history)
+    return Bases(rows, columns, value, status, history, unique)
 
 
 # -- limits --------------------------------------------------------------------------------------
@@ -333,6 +409,13 @@ def leading(matrix: Array, k: int) -> Array:
     return fix_signs(np.linalg.eigh(matrix)[1][:, ::-1][:, :k])
 
 
+def is_tied(matrix: Array, k: int) -> bool:
+    """Whether eigenvalue k equals the next one, so that the leading subspace is a choice."""
+    values = np.linalg.eigvalsh(matrix)[::-1]
+    size = max(float(np.abs(values).max()), 1e-300)
+    return k < values.size and bool(values[k - 1] - values[k] <= ROUNDING * size)
+
+
 def projected(stack: Array, rows: Array, columns: Array) -> Array:
     """The matrices :math:`A^T M_i B`, shape (n, k, l)."""
     return np.asarray(rows.T @ (stack @ columns))
@@ -351,6 +434,12 @@ def squares(stack: Array) -> float:
 def square_scatter(images: Array) -> Array:
     r"""The matrix :math:`\sum_i N_i N_i^T`."""
     return np.asarray(np.tensordot(images, images, axes=((0, 2), (0, 2))))
+
+
+def root_scatter(images: Array) -> Array:
+    r"""The matrix :math:`\sum_i \sqrt{N_i N_i^T}`, by thin singular value decompositions."""
+    u, s, _ = np.linalg.svd(images, full_matrices=False)
+    return weighted_outer(u, s)
 
 
 def weighted_outer(vectors: Array, weights: Array) -> Array:

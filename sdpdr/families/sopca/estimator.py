@@ -18,15 +18,21 @@ from sdpdr.base.parameters import require_kinds, seconds_for
 from sdpdr.families.sopca.bases import (
     Bases,
     RunStatus,
+    alternating,
     ascent,
     glram,
     leading,
     square_scatter,
     squares,
+    two_d_svd,
 )
 from sdpdr.families.sopca.interior import Relaxation, interior_point
 from sdpdr.families.sopca.recipe import matrices, matrices_and_numbers, numbers_of_components
 from sdpdr.linalg.spectral import fix_signs
+
+METHODS = ("convex", "alternating", "glram", "2dsvd")
+# Relative gap of the relaxation.
+_TOLERANCE = 1e-4
 
 
 @dataclass(eq=False, repr=False)
@@ -35,9 +41,7 @@ class SOPCA(Reconstructing):
 
     The bases A of rows and B of columns are sought to keep most of
     :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`. This is not a convex problem, but it has a convex
-    relaxation with an upper bound: the best bases keep at most ``gap_`` more, relatively. Its two
-    matrices are rounded to their leading eigenvectors, `sdpdr.bilinear.ascent` improves these and
-    the bases of `sdpdr.bilinear.glram`, and the better ones are kept. A row of
+    relaxation with an upper bound: the best bases keep at most ``gap_`` more, relatively. A row of
     a table is a matrix of a single row, so that only B is sought: :math:`\sum_i |B^T x_i|`, a
     principal component analysis that is less sensitive to outliers.
 
@@ -46,45 +50,56 @@ class SOPCA(Reconstructing):
     n_components : int or pair of int, default 2
         k columns in each basis; or :math:`k_1 \le p` for the rows, :math:`k_2 \le q` for the
         columns.
+    method : str, default "convex"
+        ``"convex"`` solves the relaxation by an interior-point method, rounds its two matrices to
+        their leading eigenvectors, improves these and the bases of Algorithm 1 by
+        `sdpdr.bilinear.ascent`, and keeps the better ones. Without bound: ``"alternating"``,
+        Algorithm 1 of the thesis; ``"glram"``, for :math:`\sum_i |A^T M_i B|_F^2` instead; and in
+        closed form ``"2dsvd"``, from the covariances of rows and columns.
     center : bool, optional
         Subtract the mean matrix first. By default only for tables, as principal component analysis
-        does; the thesis does not subtract it from matrices.
-    tol : float, default 1e-4
-        Relative gap of the relaxation.
-    max_iter : int, default 100
-        Newton steps of the relaxation.
+        does; the thesis does not subtract it from matrices. The method "2dsvd" subtracts it from
+        its covariances in any case.
+    certify : bool, default False
+        Solve the relaxation for the other methods as well, for its bound.
+    tol : float, optional
+        Relative gap of the relaxation (default 1e-4), or relative change at which the other
+        methods end (by default as in `sdpdr.bilinear`).
+    max_iter : int, optional
+        By default as in `sdpdr.bilinear`.
     time_limit : float or None, default None
         Seconds, for each iteration; "auto" is the default.
 
     Attributes
     ----------
     rows_ : array of shape (p, k_1)
-        A, orthonormal columns in the order of the squares that :math:`A^T M_i B` has along them.
+        A, orthonormal columns: of "2dsvd" as there, else in the order of the squares
+        that :math:`A^T M_i B` has along them.
     columns_ : array of shape (q, k_2)
         B, likewise.
     mean_ : array of shape (p, q)
         Zero unless it was subtracted.
     objective_ : float
-        :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`.
+        :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`, whatever the method.
     upper_bound_ : float
-        No bases have a larger objective.
+        No bases have a larger objective; ``inf`` where nothing is proved.
     gap_ : float
         ``(upper_bound_ - objective_) / objective_``.
     energy_ratio_ : float
         Share of the sum of squares that is kept.
     explained_variance_ratio_ : array of shape (k_1 k_2,), or None
         Share of each entry of :math:`A^T M_i B` in the variance of the data, if they vary.
-    relaxation_ : Relaxation
+    relaxation_ : Relaxation or None
         As `sdpdr.bilinear.interior_point` returns it.
     status_, n_iter_
-        How the relaxation ended, and after how many steps.
+        How the iteration ended, and after how many steps.
     image_shape_ : tuple of int
         (p, q).
     n_features_in_, feature_names_in_
 
     Raises
     ------
-    DataError, ShapeError
+    DataError, ShapeError, UnknownNameError
         From `fit`: NaN, only zeros, too many components, or matrices of different shapes.
 
     Warns
@@ -110,9 +125,11 @@ class SOPCA(Reconstructing):
 
     n_components: int | Sequence[int] = 2
     _: KW_ONLY
+    method: str = "convex"
     center: bool | None = None
-    tol: float = 1e-4
-    max_iter: int = 100
+    certify: bool = False
+    tol: float | None = None
+    max_iter: int | None = None
     time_limit: float | str | None = None
 
     def fit(self, X: Any, y: Any = None) -> SOPCA:
@@ -129,6 +146,7 @@ class SOPCA(Reconstructing):
         self
         """
         require_kinds(self)
+        validate.choice("method", self.method, METHODS)
         raw = self._stack(X, reset=True)
         self.image_shape_ = raw.shape[1:]
         self.n_features_in_ = int(np.prod(self.image_shape_))
@@ -136,27 +154,25 @@ class SOPCA(Reconstructing):
         center = self._is_table if self.center is None else self.center
         self.mean_ = raw.mean(axis=0) if center else np.zeros(self.image_shape_)
         stack, ks = matrices_and_numbers(raw, self._numbers(), center=center)
-        limit = seconds_for(self)
-        self.relaxation_ = found = interior_point(
-            stack, ks, tol=self.tol, max_iter=self.max_iter, time_limit=limit
-        )
-        bases = _along_axes(_best_bases(found, stack, ks, limit), stack)
+        bases, self.relaxation_ = self._solved(stack, ks)
         self.rows_, self.columns_ = bases.rows, bases.columns
         self.objective_ = bases.kept(stack)
         spread, small = stack.var(axis=0).sum(), bases.transform(stack)
         self.explained_variance_ratio_ = small.var(axis=0).ravel() / spread if spread else None
         self.energy_ratio_ = squares(small) / squares(stack)
-        # If both are equal, rounding may put either above the other.
-        self.upper_bound_ = max(found.bound, self.objective_)
-        self.gap_ = (self.upper_bound_ - self.objective_) / self.objective_
-        self.status_, self.n_iter_ = found.status, max(1, len(found.history) - 1)
-        if found.status is not RunStatus.CONVERGED:
+        found, self.upper_bound_, self.gap_ = self.relaxation_, float("inf"), float("inf")
+        if found:  # if both are equal, rounding may put either above the other
+            self.upper_bound_ = max(found.bound, self.objective_)
+        if self.objective_ > 0.0:
+            self.gap_ = (self.upper_bound_ - self.objective_) / self.objective_
+        self.status_, self.n_iter_ = bases.status, max(1, len(bases.history) - 1)
+        if found and found.status is not RunStatus.CONVERGED:
             warn(
                 f"the bound is within {found.gap:.1e} of the optimum of the relaxation only: "
                 f"{found.status.name}. {found.status.advice}",
                 UncertifiedWarning,
             )
-        if not found.unique:  # a tie leaves a choice of the start, and so of the result
+        if not bases.unique:
             warn(
                 "eigenvalues are tied where the basis ends, so other bases are as good; one of "
                 "them is returned. Another n_components makes the answer unique.",
@@ -205,6 +221,29 @@ class SOPCA(Reconstructing):
         flat = validate.n_dimensions(X) != 3
         return as_precise(small.reshape(len(small), -1) if flat else small, X)
 
+    def _solved(self, stack: Array, ks: tuple[int, int]) -> tuple[Bases, Relaxation | None]:
+        limit = seconds_for(self)
+        given = {"tol": self.tol, "max_iter": self.max_iter}
+        options: dict[str, Any] = {key: v for key, v in given.items() if v is not None}
+        found = None
+        if self.method == "convex":
+            found = interior_point(stack, ks, time_limit=limit, **{"tol": _TOLERANCE, **options})
+        elif self.certify:
+            found = interior_point(stack, ks, time_limit=limit, tol=_TOLERANCE)
+        if self.method == "2dsvd":  # its eigenvectors stay in their own order
+            return two_d_svd(stack, ks), found
+        if self.method != "convex":
+            search = alternating if self.method == "alternating" else glram
+            return _along_axes(search(stack, ks, time_limit=limit, **options), stack), found
+        assert found is not None
+        rounded, first = found.round(stack), alternating(stack, ks, time_limit=limit)
+        starts = ((bases.rows, bases.columns) for bases in (rounded, first))
+        polished = [ascent(stack, ks, start=start, time_limit=limit) for start in starts]
+        best = max(polished, key=lambda bases: bases.value)
+        # A tie of the relaxation leaves a choice of the start, and so of the result.
+        best = replace(best, status=found.status, history=found.history, unique=rounded.unique)
+        return _along_axes(best, stack), found
+
     def _numbers(self) -> tuple[int, int]:
         """Columns of both bases; of vectors one number is enough."""
         p, q = self.image_shape_
@@ -232,13 +271,6 @@ class SOPCA(Reconstructing):
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         return tags
-
-
-def _best_bases(found: Relaxation, stack: Array, ks: tuple[int, int], limit: float | None) -> Bases:
-    """The best ends of the ascent from rounded bases and from those of `glram`."""
-    starts = found.round(stack), glram(stack, ks, time_limit=limit)
-    ends = [ascent(stack, ks, start=(each.rows, each.columns), time_limit=limit) for each in starts]
-    return max(ends, key=lambda bases: bases.value)
 
 
 def _along_axes(bases: Bases, stack: Array) -> Bases:

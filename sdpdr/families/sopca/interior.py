@@ -109,8 +109,9 @@ class Relaxation:
             fix_signs(side.vectors[:, ::-1][:, :k])
             for side, k in zip(sides, self.n_components, strict=True)
         )
+        unique = self.unique and not _is_tied(sides, self.n_components)
         value = trace_norm(projected(stack, rows, columns))
-        return Bases(rows, columns, value, self.status, self.history)
+        return Bases(rows, columns, value, self.status, self.history, unique)
 
 
 @checks_keywords
