@@ -292,8 +292,14 @@ def _nmf_bound() -> Found:
 
 @_system("nonnegative.cone_search", 1e-2)
 def _cone_search() -> Found:
-    found = sdpdr.nmf_bound(_nonnegative(), k=2, method="cones", tol=0.02)
-    return {**_between(found.upper, found.lower), "ended": "CLOSED"}
+    found = nonnegative.cone_search(_nonnegative(), 2, tol=0.02)
+    return {**_between(found.upper, found.lower), "ended": found.status.name}
+
+
+@_system("nonnegative.box_search", 5e-2)
+def _box_search() -> Found:
+    found = nonnegative.box_search([[1.0, 2.0], [3.0, 4.0]], 1, 1.0, 4.0, tol=0.05)
+    return {**_between(found.upper, found.lower), "ended": found.status.name}
 
 
 @_system("nonnegative.clipped_svd")

@@ -417,10 +417,15 @@ def global_factorization():
     """No bound exceeds the error of factors that SciPy finds; the overlap in cvxpy."""
     V = checks.MATRIX
     best = least_error(V, 2)
-    cones = sdpdr.nmf_bound(V, k=2, method="cones", tol=0.02)
+    cones = nonnegative.cone_search(V, 2, tol=0.02)
     less(cones.lower, best, 1e-4)
     less(best, cones.lower + 0.02 * np.linalg.norm(V), 1e-4)
     equal(np.linalg.norm(V - cones.W @ cones.H), cones.upper)
+    single = np.array([[1.0, 2.0], [3.0, 4.0]])
+    boxes = nonnegative.box_search(single, 1, 1.0, 4.0, tol=0.02)
+    rest = np.linalg.svd(single, compute_uv=False)[1]
+    less(boxes.lower, rest)
+    less(rest, boxes.lower + 0.02 * np.linalg.norm(single))
     V, k, n = SQUARE, 3, 4
     P, Q = (cp.Variable((2 * n, 2 * n), PSD=True) for _ in range(2))
     ball = [cp.trace(P[:n, :n]) <= k, cp.trace(P[n:, n:]) <= 1, cp.lambda_max(P[:n, :n]) <= 1]

@@ -6,7 +6,8 @@ A local search does not say how far its factors are from the best ones. Branch a
 does so for small matrices, and singular values for all. The baseline is scikit-learn's error, which
 is between the two bounds or equal to one.
 
-In words: :doc:`Bounds on nonnegative factors </methods/nmf_bounds>`. In code: `sdpdr.nmf_bound`.
+In words: :doc:`Bounds on nonnegative factors </methods/nmf_bounds>`. In code: `sdpdr.nmf_bound`,
+`sdpdr.nonnegative.cone_search`.
 """
 
 import matplotlib.pyplot as plt

@@ -29,7 +29,7 @@ from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.nmf.recipes import EXACT, nmf_dnn, nmf_overlap
-from sdpdr.families.factor.nonnegative.branch_and_bound import cone_bound
+from sdpdr.families.factor.nonnegative.branch_and_bound import cone_search
 from sdpdr.families.factor.nonnegative.inputs import (
     checked_matrix,
     nonnegative_matrix,
@@ -136,7 +136,7 @@ def nmf_bound(
         eigenvalue and singular values, however inaccurate they are. Never worse than the first.
         It has two matrices of order n + m: seconds for 60 rows and columns, a minute for 150.
     ``cones``
-        Branch and bound over the columns of W, for a smaller side of at most 4.
+        Branch and bound (`sdpdr.nonnegative.cone_search`), for a smaller side of at most 4.
 
     Parameters
     ----------
@@ -233,9 +233,11 @@ def nmf_bound(
     side = min(core.shape)
     few = side <= _SIDE and inner <= _COMPONENTS and inner * (side - 1) <= _COORDINATES
     if method == "cones" or (is_open() and dense and few):
-        reached = residual(core, *factors_found(core, inner, seed)) if given else upper
-        found = cone_bound(core, inner, min(reached, upper), tol, time_limit=time_limit)
-        proofs["cones"] = (found.lower, found.argument)
+        found = cone_search(core, inner, tol=tol, max_nodes=10**7, time_limit=time_limit)
+        argument = f"{found.argument}, which ended {found.status.name}"
+        proofs["cones"] = (found.lower, argument)
+        if given is None and found.upper < upper:
+            best, upper = padded(found.W, found.H), found.upper
     name = max(proofs, key=lambda name: proofs[name][0])
     lower, argument = proofs[name]
     argument = f"{name}: {argument}{left_out}"
