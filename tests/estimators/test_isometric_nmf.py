@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sdpdr import IsoNMF
 from sdpdr.errors import (
     DataError,
+    DisconnectedGraphError,
     DroppedPointsWarning,
     ShapeError,
     UnknownNameError,
@@ -60,11 +61,13 @@ def test_points_of_the_fit_have_the_rows_found_and_new_ones_those_of_least_squar
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_parts_may_stay_apart_or_be_joined(data):
+def test_parts_may_stay_apart_unless_points_are_pulled(data):
     far = np.vstack([data, data[:4] + 50.0])
     assert IsoNMF(n_components=3, max_iter=1).fit(far).graph_.n_components == 2
-    iso = IsoNMF(n_components=2, connect="mst", max_iter=1).fit(far)
-    assert iso.graph_.n_components == 1
+    with pytest.raises(DisconnectedGraphError):
+        IsoNMF(n_components=2, objective="furthest").fit(far)
+    iso = IsoNMF(n_components=2, objective="furthest", connect="mst", max_iter=1).fit(far)
+    assert iso.result_.spread > 0.0
     # Dropped points are placed as new ones.
     iso = IsoNMF(n_components=3, max_iter=1, connect="largest")
     with pytest.warns(DroppedPointsWarning):

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
+from scipy.sparse import csr_array
 
 from sdpdr import graphs
-from sdpdr.errors import DataError, ShapeError
+from sdpdr.errors import DataError, ShapeError, UnknownNameError
 from sdpdr.families.factor.isometric.factorize import Lagrangian
 from sdpdr.nonnegative import IsometricStatus, hoyer, isometric_factors
 
@@ -19,14 +20,18 @@ def test_value_and_gradient_are_those_of_the_formula(counted):
     graph = graphs.knn(V, 2, connect="none")
     counts = np.array([1, 2, 1, 3, 1, 1, 2]) if counted else np.ones(n, int)
     graph = graphs.NeighborGraph(n, graph.edges, graph.sqdist, counts)
+    half = csr_array((np.ones(n), (np.arange(n), graphs.furthest_pairs(V).furthest)), shape=(n, n))
+    both = (half + half.T).toarray()
+    pairs = np.diag(both.sum(axis=1)) - both
     multipliers, of = rng.standard_normal(graph.m), Lagrangian(V, graph)
+    of.pairs, of.beta, of.longest = csr_array(pairs), 0.3, of.unit**2
     W, H = rng.random((n, k)), rng.random((k, m))
     x = np.concatenate([W.ravel(), H.ravel()])
     value, gradient = of.evaluate(x, multipliers, 1.7)
     V, d = V / of.unit, graph.sqdist / of.unit**2
     gram, R, weights = W @ W.T, W @ H - V, counts[:, None]
     r = np.array([gram[i, i] + gram[j, j] - 2 * gram[i, j] for i, j in graph.edges]) - d
-    expected = -multipliers @ r
+    expected = -0.3 * np.trace(pairs @ gram) - multipliers @ r
     expected += 0.85 * r @ r + 0.5 * np.sum(weights * R**2) / np.sum(weights * V**2)
     assert value == pytest.approx(expected)
     quotient = approx_fprime(x, lambda z: of.evaluate(z, multipliers, 1.7)[0], 1e-7)
@@ -57,12 +62,20 @@ def test_curve_as_a_penalty(curve):
     assert np.linalg.norm(X - found.W @ found.H) == pytest.approx(found.rec * np.linalg.norm(X))
 
 
-def test_no_factors_of_as_many_columns_fit_better_than_singular_values(curve):
+@pytest.mark.integration
+def test_objective_is_above_its_bound(curve):
     X, graph = curve
-    found = isometric_factors(X, graph, 2, tol=1e-3, max_iter=2)
+    found = isometric_factors(X, graph, 2, objective="furthest", tol=1e-3, max_iter=5)
     tail = np.linalg.svd(X, compute_uv=False)[2:]
     assert found.rec_bound == pytest.approx(np.linalg.norm(tail) / np.linalg.norm(X))
     assert found.rec >= found.rec_bound
+    furthest = graphs.furthest_pairs(X).furthest
+    assert found.spread == pytest.approx(np.sum((found.W - found.W[furthest]) ** 2))
+    paths = graphs.geodesics(graph, np.arange(graph.n))[np.arange(graph.n), furthest]
+    expected = 0.5 * found.rec**2 - 1e-3 * found.spread / np.sum(paths**2)
+    assert found.objective == pytest.approx(expected)
+    assert found.bound == pytest.approx(0.5 * found.rec_bound**2 - 1e-3)
+    assert found.gap >= 0.0
 
 
 def test_merged_points_count_twice():
@@ -99,6 +112,9 @@ def test_whatever_ends_the_search_the_best_factors_are_returned(curve):
     assert found.W.shape == (30, 3)
     found = isometric_factors(*curve, 3, time_limit=0.05, tol=1e-12, max_iter=10**6)
     assert found.status in (IsometricStatus.TIME_LIMIT, IsometricStatus.STALLED)
+    found = isometric_factors(*curve, 3, objective="furthest", pull=1e9)
+    assert found.status is IsometricStatus.DIVERGED
+    assert np.isfinite(found.W).all()
 
 
 def test_what_is_refused(curve):
@@ -107,6 +123,8 @@ def test_what_is_refused(curve):
         ({"X": np.ones((29, 8))}, ShapeError, "29 rows but the graph 30 nodes"),
         ({"n_components": 9}, DataError, "n_components=9 is out of range"),
         ({"n_components": 0}, DataError, "n_components"),
+        ({"objective": "farthest"}, UnknownNameError, "furthest"),
+        ({"objective": "furthest", "pull": -1.0}, DataError, "pull"),
         ({"tol": 0.0}, DataError, "tol"),
     ]:
         given = {"X": curve[0], "graph": curve[1], "n_components": 3, **change}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -38,6 +38,10 @@ class IsoNMF(FactorTransformer):
     n_neighbors : int, default 3
         Two points are neighbours if either is among the other's nearest. If there are fewer other
         points, all are taken, with a ``FewPointsWarning``.
+    objective : {"none", "furthest"}, default "none"
+        Whether points are pulled away from those furthest from them; needs a connected graph.
+    pull : float, default 1e-3
+        Weight of the pull, see `sdpdr.nonnegative.isometric_factors`.
     connect : {"none", "error", "mst", "largest"}, default "none"
         What to do with a disconnected graph, see `sdpdr.graphs.knn`. Points outside the largest
         component are placed as new ones.
@@ -102,6 +106,8 @@ class IsoNMF(FactorTransformer):
     n_components: int = 2
     _: KW_ONLY
     n_neighbors: int = 3
+    objective: Literal["none", "furthest"] = "none"
+    pull: float = 1e-3
     connect: str = "none"
     tol: float = 1e-4
     max_iter: int = 50
@@ -121,6 +127,8 @@ class IsoNMF(FactorTransformer):
             points[nodes[: graph.n]],
             graph,
             self.n_components,
+            objective=self.objective,
+            pull=self.pull,
             tol=self.tol,
             max_iter=self.max_iter,
             seed=validate.seed(self.random_state),
