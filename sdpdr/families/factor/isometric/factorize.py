@@ -19,7 +19,7 @@ from sdpdr.families.factor.isometric.recipe import rows_of_nodes
 from sdpdr.families.factor.nonnegative.inputs import number_of_components
 from sdpdr.families.factor.nonnegative.search import short_descent
 from sdpdr.families.factor.nonnegative.truncation import eckart_young_bound
-from sdpdr.families.factor.quasi_newton import minimized
+from sdpdr.families.factor.quasi_newton import NONNEGATIVE, minimized
 from sdpdr.graphs import NeighborGraph, furthest_pairs, geodesics
 from sdpdr.linalg import SquaredEdgeLengths
 
@@ -322,7 +322,7 @@ def _search(
             if deadline.is_over():
                 return best, IsometricStatus.TIME_LIMIT, history
             found = minimized(
-                partial(of.evaluate, multipliers=multipliers, penalty=penalty), x,
+                partial(of.evaluate, multipliers=multipliers, penalty=penalty), x, NONNEGATIVE,
                 deadline=deadline, maxiter=_STEPS, maxcor=10, ftol=1e-15, gtol=1e-10,
             )  # fmt: skip
             record = of.measures(found)

@@ -9,7 +9,7 @@ from scipy.optimize import lsq_linear, nnls
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
-from sdpdr.families.factor.quasi_newton import minimized
+from sdpdr.families.factor.quasi_newton import NONNEGATIVE, minimized
 
 # How far, relatively, the gradient at an optimum may point inwards: fast method, slow method.
 _OPTIMAL, _NEARLY = 1e-9, 1e-7
@@ -103,6 +103,6 @@ def _least(
         return value / _EXACT**2, slope / _EXACT**2
 
     return minimized(
-        objective, x, deadline=deadline, enough=1.0, maxiter=_STEPS,
+        objective, x, NONNEGATIVE, deadline=deadline, enough=1.0, maxiter=_STEPS,
         maxfun=2 * _STEPS, ftol=_IDLE, gtol=0.0,
     )  # fmt: skip
