@@ -37,7 +37,8 @@ def render_model(model: Model) -> Rendered:
         if isinstance(term, Raw):
             built = term.build(variables)
             if isinstance(built, (list, tuple)):
-                extra.extend(built)
+                names = [label, *(f"{label}_{k}" for k in range(2, len(built) + 1))]
+                constraints.update(zip(names, built, strict=True))
             else:
                 objective = objective + built
             continue

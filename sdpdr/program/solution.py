@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
@@ -435,7 +435,7 @@ class Solution(Advising):
             raise SolveFailedError(f"{self.solver} returned no multipliers ({self.status.name}).")
         if isinstance(constraint, str):
             return _named("label", constraint, {**self.duals_in_problem, **self.duals})
-        if constraint not in self.labels:
+        if not isinstance(constraint, Hashable) or constraint not in self.labels:
             raise DataError(
                 f"an object of type {type(constraint).__name__} is no constraint of the model or "
                 "problem that was solved; pass a constraint that was added to it, or a label: "

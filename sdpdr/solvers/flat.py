@@ -127,19 +127,24 @@ def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
     return told_by_clarabel(program, seconds)[0]
 
 
-def told_by_clarabel(program: FlatProgram, seconds: float = inf) -> tuple[Answer, Verdict]:
-    """The answer of `ask_clarabel`, and how Clarabel says that it ended."""
+def told_by_clarabel(program: FlatProgram, seconds: float = inf) -> tuple[Answer, Verdict, str]:
+    """The answer of `ask_clarabel`, how Clarabel says that it ended, and why it was not run."""
     cubes = sum(part.rows.size**3 for part in program.parts if part.kind == SEMIDEFINITE)
-    if _SECONDS_PER_CUBED_ORDER * cubes > seconds:
-        return _nothing(program), Verdict.TIME_LIMIT
+    first = _SECONDS_PER_CUBED_ORDER * cubes
+    if first > seconds:
+        words = (
+            f"a step of Clarabel's may take {first:.2g} s, and {seconds:.2g} s are there: name "
+            "solver='scs', or set a larger time limit"
+        )
+        return _nothing(program), Verdict.FAILED, words
     try:
         found = run_clarabel(program, {"verbose": False}, seconds)
     except BaseException as error:
         if type(error).__name__ != PANIC:
             raise
-        return _nothing(program), Verdict.FAILED
+        return _nothing(program), Verdict.FAILED, "a check of Clarabel's own failed"
     verdict, _ = SAID.get(str(found.status), (Verdict.FAILED, ""))
-    return read_answer(program, found), verdict
+    return read_answer(program, found), verdict, ""
 
 
 def ask_dense(program: FlatProgram, seconds: float = inf) -> Answer:

@@ -90,7 +90,10 @@ def with_status(sdp: SDP, solution: Solution, verdict: Verdict) -> Solution:
     if solution.certified():
         return replace(solution, status=Status.SOLVED, epsilon=0.0)
     if solution.ray is not None:
-        return replace(solution, status=_PROVED_BY[solution.ray.kind], epsilon=0.0)
+        solution = replace(solution, status=_PROVED_BY[solution.ray.kind], epsilon=0.0)
+        if solution.status is Status.INFEASIBLE:  # a solver's point is none of the program
+            solution = replace(solution, value=np.nan, values={}, attained=None, bound=None)
+        return solution
     solution = replace(solution, epsilon=_epsilon(sdp, solution))
     if is_refuted(verdict, solution):
         verdict = Verdict.INACCURATE if solution.values else Verdict.FAILED

@@ -48,6 +48,7 @@ _OF_SOLVERS = ("max_iter", "isolate")
 _IDLE = ("progress", "rigorous", "verbose")
 _NOTHING = "nothing was proved within the budget"
 _STATUSES = {INFEASIBLE: Status.INFEASIBLE, UNBOUNDED: Status.UNBOUNDED}
+_CLAIMS = {Verdict.INFEASIBLE: INFEASIBLE, Verdict.UNBOUNDED: UNBOUNDED}
 
 
 @dataclass(eq=False)
@@ -202,11 +203,12 @@ def solve_over_cones(
         own = None if time_limit is None else seconds
         options = {"tol": tol, "time_limit": own, "max_iter": max_iter}
         asked = _asked_of_cvxpy(kernel.own, configure(solver, options), isolate)
-    answer = asked.answer
+    answer, solved = asked.answer, watch.spent
     usual = max(AT_LEAST, OF_SOLVER * asked.seconds)
     limit, verdict = seconds if proof == FULL else min(seconds, usual), asked.verdict
     try:
-        kernel.prove(answer, ask_clarabel, tol=tol, seconds=limit)
+        claim = _CLAIMS.get(verdict, "")
+        kernel.prove(answer, ask_clarabel, tol=tol, seconds=limit, claim=claim)
     except KeyboardInterrupt:
         verdict = Verdict.INTERRUPTED
     x, z = kernel.units.given_point(answer.x), kernel.units.given_multipliers(answer.z)
@@ -218,7 +220,7 @@ def solve_over_cones(
         values={},
         duals={},
         claimed=asked.claim,
-        timings={"solve and certify": watch.spent},
+        timings={"solve": solved, "certify": watch.spent - solved},
         solver=asked.solver.name,
         form="cvxpy",
         tol=tol,
@@ -253,8 +255,8 @@ class _Asked(NamedTuple):
 
 def _asked_clarabel(program: FlatProgram, seconds: float) -> _Asked:
     begin = process_time()
-    answer, verdict = told_by_clarabel(program, seconds)
-    claim = Claim(verdict.value, verdict=verdict.value)
+    answer, verdict, why = told_by_clarabel(program, seconds)
+    claim = Claim(verdict.value, message=why, verdict=verdict.value)
     return _Asked(find("clarabel")(), answer, verdict, claim, process_time() - begin)
 
 

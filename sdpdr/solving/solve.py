@@ -163,7 +163,7 @@ def solve(
         given = {name: one for name, one in asked.items() if one != _OVER_CONES.get(name)}
         with show_phase(progress, "solving: clarabel, cvxpy form"):
             found = solve_problem(problem, {**given, "gap_scale": gap_scale})
-        return replace(found, of_model=of_model)
+        return replace(found, of_model=of_model, labels=_labels_of(model) or found.labels)
     program = as_model(problem)
     watch = Deadline()
     request = Request(program, isolate, rigorous, gap_scale, start, progress, proof=proof)
@@ -174,7 +174,14 @@ def solve(
     from sdpdr.model.conic.problem import CvxpyProgram  # cvxpy is there, since a problem is
 
     assert isinstance(program, CvxpyProgram)
-    return replace(program.in_problem(solution), of_model=of_model)
+    found = program.in_problem(solution)
+    return replace(found, of_model=of_model, labels=_labels_of(model) or found.labels)
+
+
+def _labels_of(model: Any) -> dict[Any, str]:
+    """The labels of a model's blocks; none of other programs."""
+    blocks = Model((model,)) if isinstance(model, Block) else model
+    return blocks.labels if isinstance(blocks, Model) else {}
 
 
 def _is_given(name: str, value: Any) -> bool:
