@@ -248,8 +248,11 @@ class Model(NothingButAdded, Advising):
 
     @property
     def labels(self) -> dict[Block, str]:
-        """The label of every block with terms, by the block that was added."""
-        return {block.as_added: own for block, own, _, _ in self._labelled()}
+        """The label of every block with terms, by the block that was added; the first, if twice."""
+        found: dict[Block, str] = {}
+        for block, own, _, _ in self._labelled():
+            found.setdefault(block.as_added, own)
+        return found
 
     def _labelled(self) -> Iterator[tuple[Block, str, str, Term]]:
         """Every term, with its block, the label of that, and its own label."""

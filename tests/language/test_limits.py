@@ -109,6 +109,11 @@ def test_a_constraint_is_the_key_to_its_multipliers():
         pickle.loads(pickle.dumps(replace(solution, prover=None, writer=None))).dual(first)
 
 
+def test_a_constraint_that_is_added_twice_has_the_multiplier_of_one():
+    low = t >= 1.0
+    assert sdpdr.solve(minimize(3.0 * t) + low + low).dual(low) == pytest.approx([3.0])
+
+
 @pytest.mark.parametrize("cost", [cp.sum, lambda x: cp.sum(cp.exp(x))])
 def test_a_constraint_of_cvxpy_is_the_key_to_its_multipliers(cost):
     x = cp.Variable(2, name="x")
