@@ -130,13 +130,21 @@ def _unverified(solution: Solution) -> str:
 
 def _stopped(solution: Solution) -> str:
     """Why the solve ended early, and what is proved by then."""
-    return f"{_STOPPED[solution.status]}; {_sides(solution)}."
+    # A solver that was not even started says why.
+    why = "" if solution.values else solution.claimed.message
+    words = f" ({_on_one_line(why)})" if why else ""
+    return f"{_STOPPED[solution.status]}{words}; {_sides(solution)}."
 
 
 def _failed(solution: Solution) -> str:
-    """What the solver said of its failure, on one line."""
-    words = shorten(solution.claimed.message or solution.claimed.status, _LONGEST).rstrip(".")
+    """What the solver said of its failure."""
+    words = _on_one_line(solution.claimed.message or solution.claimed.status)
     return f"{solution.solver} found no answer ({words})."
+
+
+def _on_one_line(words: str) -> str:
+    """What a solver said, shortened."""
+    return shorten(words, _LONGEST).rstrip(".")
 
 
 def _sides(solution: Solution) -> str:

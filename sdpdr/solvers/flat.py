@@ -136,7 +136,7 @@ def told_by_clarabel(program: FlatProgram, seconds: float = inf) -> tuple[Answer
             f"a step of Clarabel's may take {first:.2g} s, and {seconds:.2g} s are there: name "
             "solver='scs', or set a larger time limit"
         )
-        return _nothing(program), Verdict.FAILED, words
+        return _nothing(program), Verdict.TIME_LIMIT, words
     try:
         found = run_clarabel(program, {"verbose": False}, seconds)
     except BaseException as error:
