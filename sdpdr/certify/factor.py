@@ -244,7 +244,8 @@ class _System:
             if 4.0 * kappa * moved > sigma:
                 break
         sigma -= 2.02 * kappa * moved
-        rho = 1.01 * float(np.linalg.norm(gram.units * (np.abs(missed) + around)))
+        # Squares may underflow, and what holds exactly needs a radius that divisions add to.
+        rho = 1.01 * float(np.linalg.norm(gram.units * (np.abs(missed) + around))) + TINY
         self.far, self.size = 2.02 * rho / sigma if sigma > 0.0 else np.inf, rho
         keeps = self.z[self.unknown] >= 1.01 * self.far * self.units
         is_signed = bool(np.all(keeps[self.signed]))

@@ -676,6 +676,15 @@ def test_slack_and_value_enclose_what_fractions_say():
     assert form.value(y) == pytest.approx(sdp.dual_value({"rows": y}), rel=1e-12)
 
 
+def test_no_square_of_a_slack_is_lost_to_underflow():
+    # The minimum of q z^2 / 2 + c z, whose c^2 is no double.
+    c, q = 1e-170, 1e-200
+    z = VectorVariable("z", 1, curvature=np.array([q]))
+    form = DualForm(SDP((z,), {"z": VectorMap(np.array([[c]]))}, ()))
+    least = -(Fraction(c) ** 2) / 2 / Fraction(q)
+    assert least * 2 < Fraction(form.bound(np.zeros(0))) <= least
+
+
 def test_the_identity_is_met_as_nearly_as_by_least_squares():
     """By scalars that several constraints read; those of one constraint limit its multiplier."""
     rng = np.random.default_rng(3)

@@ -9,8 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 from sdpdr import graphs, methods
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import Deadline, Effort
 from sdpdr.certify.attained import attained
+from sdpdr.certify.factor import solved_near
 from sdpdr.certify.near import Near, error_of, objective_above, terms_of
 from sdpdr.certify.shrink import Candidate, shrunk
 from sdpdr.certify.slack import layout
@@ -284,6 +285,17 @@ def test_division_adds_its_rounding_to_the_radius():
         off = (exactly - fractions(found.factor)) / fractions(near.units)[:, None]
         assert 0 < np.sum(off * off) <= Fraction(found.far) ** 2
         assert 1e-18 < found.far < 1e-14
+
+
+def test_points_that_are_exactly_on_their_face_are_within_the_radius_after_a_division():
+    # Every sum of coordinates is zero, and is not after the division by the root of 26.
+    sdp, none = methods.mvu(graphs.path([1.0, 1.0])).to_sdp(), np.zeros(0)
+    found, factor = layout(sdp), np.array([[-3.0, 1.0], [1.0, 2.0], [2.0, -3.0]])
+    given = solved_near(found, {"K": factor}, none, found.demands, Effort())
+    near = shrunk(given)[0].points["K"]
+    sums = np.sum(fractions(near.factor), axis=0)
+    nearest = np.sum(sums**2) / np.sum(fractions(near.units) ** 2)
+    assert 0 < nearest <= Fraction(near.far) ** 2
 
 
 def test_division_of_scalars_adds_its_rounding_to_their_radii():

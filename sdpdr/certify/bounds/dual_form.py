@@ -165,7 +165,8 @@ class DualForm:
         if curved.size:
             low, high = self.scalar_slack(y, radius)
             size = np.maximum(np.abs(low), np.abs(high))[curved]
-            paid = float(np.sum(0.5 * size**2 / self.curvature[curved]))
+            # In this order no square underflows, which the quotient may not.
+            paid = float(np.sum(0.5 * size * (size / self.curvature[curved])))
             paid *= 1.0 + float(gamma(curved.size + 8))
             found = np.nextafter(found - paid, -np.inf)
         return float(found)
