@@ -34,14 +34,13 @@ class Exponential(SmoothCone):
 
     def contains(self, s: Array, radius: Array) -> bool:
         high, low, top = s[:, 0] + radius[:, 0], s[:, 1] - radius[:, 1], s[:, 2] - radius[:, 2]
-        high = np.nextafter(high, np.inf)
-        low, top = np.nextafter(low, -np.inf), np.nextafter(top, -np.inf)
         zero = are_zero(s, radius)
         if not np.all(low[~zero] > 0.0):
             return False
-        # Convex in y and growing in x: the largest value over the box is at one of its ends.
+        # Convex in y and growing in x: the largest value over the box is at one of its ends. Of
+        # both margins the elementary function takes half, and roundings of ends and sums the rest.
         with np.errstate(over="ignore"):
-            for y in (low, np.nextafter(s[:, 1] + radius[:, 1], np.inf)):
+            for y in (low, s[:, 1] + radius[:, 1]):
                 ratio = high / y
                 power = np.exp(ratio + ELEMENTARY * np.abs(ratio)) * (1.0 + 2.0 * ELEMENTARY)
                 # What underflows is larger than it seems.
@@ -104,12 +103,13 @@ class Power(SmoothCone):
             return bool(np.all((x > 0.0) & (y > 0.0) & (self._mean(x, y) > np.abs(z))))
 
     def contains(self, s: Array, radius: Array) -> bool:
-        x, y = (np.nextafter(s[:, k] - radius[:, k], -np.inf) for k in (0, 1))
-        top = np.nextafter(np.abs(s[:, 2]) + radius[:, 2], np.inf)
+        x, y = s[:, 0] - radius[:, 0], s[:, 1] - radius[:, 1]
+        top = np.abs(s[:, 2]) + radius[:, 2]
         zero = are_zero(s, radius)
         if not np.all((x > 0.0) & (y > 0.0) | zero):
             return False
-        # Errors of both logarithms, of 1 - a, of products and their sum go through exp.
+        # Errors of both logarithms, of 1 - a, of products and their sum go through exp; the ends
+        # are rounded once each.
         with np.errstate(all="ignore"):
             error = 4.0 * ELEMENTARY * (2.0 + np.abs(np.log(x)) + np.abs(np.log(y)))
             inside = self._mean(x, y) * (1.0 - error) > top

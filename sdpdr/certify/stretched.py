@@ -121,7 +121,8 @@ class Metric:
             if radii is not None:
                 around.append(_placed(own.columns, scaled(radii, own.weights), y.size))
         self.U, self.around = (sp.csr_array(reduce(add, v)) for v in (U, around))
-        self._size = sp.csr_array(abs(self.U) + self.around)
+        # Entries are rounded once, which the margins of all sums of these cover.
+        self._size = abs(self.U)
 
     def product(
         self, E: sp.csr_array, data: sp.csr_array | None

@@ -353,7 +353,7 @@ def test_an_interruption_keeps_what_was_proved(monkeypatch):
     monkeypatch.setattr("sdpdr.certify.prove.Path", interrupted)
     sdp = methods.mvu(graphs.path([1.0, 2.0])).to_sdp()
     inside = 0.5 * sdpdr.solve(sdp).values["K"].dense() + 0.01 * (np.eye(3) - 1.0 / 3.0)
-    with pytest.raises(ProofInterruptedError) as caught:
+    with pytest.raises(ProofInterruptedError, match="was interrupted") as caught:
         proved(sdp, Point({"K": inside}, sdp.zero_point().duals))
     assert 0.0 < caught.value.proved.value < 4.7
 

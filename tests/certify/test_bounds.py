@@ -18,7 +18,7 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.blocks import Slack
 from sdpdr.certify.bounds import certify, inwards
 from sdpdr.certify.bounds.dual_form import DualForm, _stays_exact, has_entries
-from sdpdr.certify.bounds.inwards import identity_multipliers, shares, ways
+from sdpdr.certify.bounds.inwards import _coefficients, identity_multipliers, shares, ways
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.linalg import (
     Diagonal,
@@ -683,6 +683,38 @@ def test_no_square_of_a_slack_is_lost_to_underflow():
     form = DualForm(SDP((z,), {"z": VectorMap(np.array([[c]]))}, ()))
     least = -(Fraction(c) ** 2) / 2 / Fraction(q)
     assert least * 2 < Fraction(form.bound(np.zeros(0))) <= least
+
+
+def test_coefficients_are_the_slack_of_each_multiplier_and_the_target_is_the_identity():
+    """Entries of matrices one after another, and scalars that are free or seen more than once."""
+    variables = (
+        PsdVariable("X", 2),
+        PsdVariable("Y", 3),
+        VectorVariable("t", 2, nonnegative=True),
+        VectorVariable("f", 1),
+    )
+    first = {
+        "Y": Entries(3, [[0, 1], [2, 2]]),
+        "t": VectorMap([[2.0, 0.0], [3.0, -1.0]]),
+        "f": VectorMap([[0.0], [5.0]]),
+    }
+    rows = (
+        Rows("first", "==", first, np.ones(2)),
+        Rows("second", "==", {"X": Diagonal(2)}, np.ones(2)),
+    )
+    form = DualForm(SDP(variables, {}, rows))
+    found, target = _coefficients(form)
+    identity = []
+    for k in range(form.b.size):
+        y = form.named(np.eye(form.b.size)[k])
+        slack = [svec(form.sdp.weighted(v.name, y) + np.zeros((v.n, v.n))) for v in variables[:2]]
+        scalars = (form.columns @ np.eye(form.b.size)[k])[[0, 2]]
+        identity.append(np.concatenate([*slack, scalars]))
+    whole = np.array(identity)
+    aim = np.concatenate([svec(np.eye(2)), svec(np.eye(3)), [1.0, 0.0]])
+    seen = np.any(whole, axis=0)
+    np.testing.assert_allclose(found.toarray(), whole[:, seen])
+    np.testing.assert_array_equal(target, aim[seen])
 
 
 def test_the_identity_is_met_as_nearly_as_by_least_squares():

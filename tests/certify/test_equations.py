@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from sdpdr.certify.equations import Equations, UnprovedError
-from sdpdr.certify.inverses import Gram, Orthogonal, _lengths
+from sdpdr.certify.inverses import Explicit, Gram, Orthogonal, _lengths
 from sdpdr.certify.rounding import are_positive_definite, inner, residual
 
 
@@ -243,6 +243,36 @@ def test_an_inverse_knows_its_nearest_solutions_and_how_far_it_reaches(kind):
                 moved = M + 0.02 * side * np.abs(M)
                 bound = np.sqrt(D) * np.linalg.norm(np.linalg.pinv(moved), axis=1)
                 assert np.all(bound <= vague._reach)
+
+
+@pytest.mark.parametrize("kind", [Gram, Orthogonal])
+def test_units_of_unknowns_change_nothing_that_is_shown(kind):
+    """Radii of numbers are in units of unknowns as the numbers themselves are."""
+    rng = np.random.default_rng(1)
+    E, far = rng.normal(size=(3, 5)), np.full((3, 6), 1e-3)
+    C = 2.0 ** rng.integers(-9, 10, 5)
+    given = kind(sp.csr_array(E), np.ones(5), sp.csr_array(far))
+    other = kind(sp.csr_array(E / C), C * C, sp.csr_array(far / np.append(C, 1.0)))
+    assert given.shows
+    assert other.shows
+    assert other._reach == pytest.approx(C * given._reach, rel=1e-9)
+
+
+def test_what_an_inverse_leaves_is_no_more_than_is_said():
+    """Where entries of the inverse are large, products round by more than what it misses."""
+    E = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-22]])
+    M, rng = [exact(row) for row in E], np.random.default_rng(2)
+    for _ in range(50):
+        R = np.linalg.inv(E) + 1e-9 * rng.normal(size=(2, 2))
+        found = Explicit(sp.csr_array(E), np.ones(2), None, lambda R=R: R.copy())
+        assert np.all(found.units == found.units[0])
+        unit, columns = Fraction(found.units[0]), [exact(column) for column in R.T]
+        left = [
+            abs((i == j) - unit * sum(a * b for a, b in zip(M[i], columns[j], strict=True)))
+            for i in range(2)
+            for j in range(2)
+        ]
+        assert max(left) <= Fraction(found._epsilon)
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-3, 1.0, 1e200])

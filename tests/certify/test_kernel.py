@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from math import inf
 
 import numpy as np
@@ -15,7 +16,7 @@ from sdpdr.certify.attained import made_psd
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.flat import NONNEGATIVE, Answer, Piece, build
 from sdpdr.certify.knowledge import BOUND, VALUE, Knowledge
-from sdpdr.certify.proof import _sizes, bound_proof, value_proof
+from sdpdr.certify.proof import Proved, _sizes, bound_proof, value_proof
 from sdpdr.certify.prove import _DOWN, _FEW, _UP, _UPWARDS, Kernel
 from sdpdr.certify.statement import _beyond
 from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
@@ -142,6 +143,26 @@ def test_the_optimum_of_a_small_gap_is_looked_for_at_numbers_of_few_digits():
     answer = Answer(np.full(2, 1e-9), np.full(2, 1e-9), np.ones(2), True)
     given = Kernel(program, answer, None, 1e-6, inf, 0, Knowledge(nothing=1e-7))
     assert (given.run().value, given.known.bound) == (0.0, 0.0)
+
+
+def test_the_optimum_of_a_small_gap_is_zero_though_others_have_many_digits():
+    """Minimise x >= 0 beside y = 1 / 3, which no number of few digits is."""
+    above = Piece(NONNEGATIVE, 1, sp.csr_array(-np.eye(2)), np.zeros(2))
+    program = build(np.eye(2)[0], sp.csr_array([[0.0, 3.0]]), np.ones(1), [above])
+    answer = Answer(np.array([1e-9, 1 / 3]), np.array([1e-9, 1 / 3]), np.eye(3)[1], True)
+    given = Kernel(program, answer, None, 1e-6, inf, 0, Knowledge(nothing=1e-7))
+    assert (given.run().value, given.known.bound) == (0.0, 0.0)
+
+
+def test_sides_are_rounded_outwards_where_a_constant_is_added():
+    rng = np.random.default_rng(0)
+    for number, offset in rng.normal(size=(50, 2)) * 10.0 ** rng.uniform(-6.0, 6.0, (50, 2)):
+        given, at = kernel(**RIGHT, offset=offset), np.zeros(2)
+        for side in (VALUE, BOUND):
+            given._take(side, Proved(number, at), "")
+        exact, known = Fraction(number) + Fraction(offset), given.known
+        assert Fraction(known.bound) <= exact <= Fraction(known.value)
+        assert known.value - known.bound <= 1e-14 * (abs(number) + abs(offset))
 
 
 def test_costs_are_multipliers_where_every_variable_that_costs_is_in_a_cone():

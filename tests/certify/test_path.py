@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from sdpdr import graphs, methods
 from sdpdr.certify.flat import NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, Piece, build
-from sdpdr.certify.path import Path
+from sdpdr.certify.path import Path, _Arrow
 from sdpdr.certify.standard import standard
 from sdpdr.linalg import Diagonal, Entries, Trace
 from sdpdr.linalg.congruent import BlockColumns
@@ -108,3 +108,8 @@ def test_scaled_products_are_those_of_the_matrices(shares):
     scaled = svec(root @ smat(columns.T) @ root.T)[block.at]
     assert block.at.size == sum(shares)
     assert block.product(root) == pytest.approx(scaled @ scaled.T, abs=1e-10)
+
+
+def test_a_system_with_a_zero_on_its_diagonal_is_singular():
+    with pytest.raises(np.linalg.LinAlgError):
+        _Arrow(np.diag([0.0, 1.0]), np.zeros(1, dtype=np.intp))

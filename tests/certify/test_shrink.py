@@ -287,6 +287,16 @@ def test_division_adds_its_rounding_to_the_radius():
         assert 1e-18 < found.far < 1e-14
 
 
+def test_scalars_of_a_shrunk_point_are_returned_with_it():
+    limits = {"X": Diagonal(2), "z": VectorMap([[-1.0], [0.0]])}
+    variables = (PsdVariable("X", 2), VectorVariable("z", 1, nonnegative=True))
+    cost = {"X": -1.0 * Trace(2), "z": VectorMap([[3.0]])}
+    sdp = SDP(variables, cost, (Rows("limits", "<=", limits, np.ones(2)),))
+    found = attained(sdp, {"X": np.diag([2.2, 1.1]), "z": np.zeros(1)})
+    assert found.values["z"] == pytest.approx(np.ones(1), rel=1e-9)
+    assert sdp.primal_value(found.values) == pytest.approx(found.value, rel=1e-9)
+
+
 def test_points_that_are_exactly_on_their_face_are_within_the_radius_after_a_division():
     # Every sum of coordinates is zero, and is not after the division by the root of 26.
     sdp, none = methods.mvu(graphs.path([1.0, 1.0])).to_sdp(), np.zeros(0)

@@ -14,7 +14,7 @@ from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.flat import NONNEGATIVE, SEMIDEFINITE, Around, Piece, build
 from sdpdr.certify.products import congruence
 from sdpdr.certify.proof import bound_proof, value_proof
-from sdpdr.certify.stretched import Metric, _half, stretched
+from sdpdr.certify.stretched import Metric, _factor, _half, stretched
 from sdpdr.testing import planted
 
 from ..truth.exact import fractions
@@ -224,6 +224,12 @@ def test_rounding_of_half_of_a_matrix_is_known(order):
         assert np.all(off <= fractions(blur))
         worst = max(worst, np.max(blur / np.sqrt(np.outer(X.diagonal(), X.diagonal()))))
     assert 2.0**-53 < worst <= 2 * (order + 4) * 2.0**-53
+
+
+@pytest.mark.parametrize("power", [-220, 220])
+def test_units_of_a_matrix_are_those_of_its_factor(power):
+    X = thin_matrix(1e-3)
+    np.testing.assert_array_equal(_factor(4.0**power * X), 2.0**power * _factor(X))
 
 
 def test_rounding_of_the_metric_is_known():
