@@ -952,9 +952,24 @@ def describe(proved: Mapping[str, Any]) -> str:
     return "; ".join(words[claim].format(proved[claim]) for claim in CLAIMS if claim in proved)
 
 
+USAGE = """usage: python check_proof.py FILE...
+
+Check proof files of semidefinite programs, and print a line about each.
+
+Exit code: 0 if every claim of every file is proved, 1 if some claim is not, 2 if some file is no
+proof file, or if there is none.
+"""
+
+
 def main(paths: Sequence[str]) -> int:
     """Check files, and print a line about each; the exit code."""
-    worst = 0 if paths else 2
+    if not paths:
+        sys.stderr.write(USAGE)
+        return 2
+    if paths[0] in ("-h", "--help"):
+        sys.stdout.write(USAGE)
+        return 0
+    worst = 0
     for path in paths:
         try:
             proved = check(path)

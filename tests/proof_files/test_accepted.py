@@ -137,6 +137,15 @@ def test_exit_codes(tmp_path, capsys):
     assert "NO PROOF FILE: it cannot be read: BadGzipFile" in said
 
 
+def test_the_checker_says_how_it_is_called(capsys):
+    assert main([]) == 2
+    missing = capsys.readouterr()
+    assert (main(["--help"]), main(["-h"])) == (0, 0)
+    shown = capsys.readouterr()
+    assert missing.err.startswith("usage: python check_proof.py FILE")
+    assert (missing.out, shown) == ("", (2 * missing.err, ""))
+
+
 def test_the_hash_names_the_program(tmp_path):
     sdp = triangle().to_sdp()
     written = sdpdr.solve(sdp).write_proof(tmp_path / "answer.proof")
