@@ -121,10 +121,11 @@ class Solution(Advising):
         Where a problem of cvxpy was solved: values of its variables, which ``solution[X]`` and
         ``solution["X"]`` return. `values` are those of the standard form.
     duals_in_problem : mapping from label to array
-        There, the multipliers of each of its constraints alone. `duals` has one array for
-        constraints that were joined, such as those of a loop.
+        There, the multipliers of each of its constraints alone, as ``constraint.dual_value`` of
+        cvxpy. `duals` has one array for constraints that were joined, such as those of a loop.
     labels : mapping from constraint to label
-        The constraints as they were written, which `dual` takes in place of labels; not pickled.
+        The constraints as they were written, which `dual` takes in place of labels, and variables
+        of cvxpy with their names; not pickled.
     measured : Measured
         Further measures of the point, computed when they are first read: `residuals`, `slacks`,
         `backward_error`, `edges`.
@@ -391,7 +392,7 @@ class Solution(Advising):
         if isinstance(name, Expression):
             return name.at(self.values)
         if not isinstance(name, str) and callable(getattr(name, "name", None)):
-            name = name.name()  # a variable of cvxpy
+            name = self.labels.get(name, name.name())  # a variable of cvxpy
         if self.in_problem:
             return _named("variable", name, self.in_problem)
         value = _named("variable", name, self.values)
@@ -400,7 +401,7 @@ class Solution(Advising):
     def __contains__(self, name: object) -> bool:
         return name in self.values
 
-    def dual(self, constraint: Any) -> Array:
+    def dual(self, constraint: Any) -> Any:
         """The multipliers of a constraint, or of a matrix inequality.
 
         ``(abs(x) <= b).named("box")`` is two constraints, ``"box.upper"`` for ``x <= b`` and
@@ -411,6 +412,12 @@ class Solution(Advising):
         ----------
         constraint : str or constraint
             A label, or the constraint that was added to the model, or is one of the problem's.
+
+        Returns
+        -------
+        array
+            For a constraint of cvxpy what its ``dual_value`` would be, which is a list of arrays
+            for a cone with several parts, such as ``cp.SOC``.
 
         Raises
         ------
@@ -433,15 +440,15 @@ class Solution(Advising):
         """
         if not (self.duals or self.duals_in_problem):
             raise SolveFailedError(f"{self.solver} returned no multipliers ({self.status.name}).")
-        if isinstance(constraint, str):
-            return _named("label", constraint, {**self.duals_in_problem, **self.duals})
-        if not isinstance(constraint, Hashable) or constraint not in self.labels:
+        is_label = isinstance(constraint, str)
+        if not is_label and not (isinstance(constraint, Hashable) and constraint in self.labels):
             raise DataError(
                 f"an object of type {type(constraint).__name__} is no constraint of the model or "
                 "problem that was solved; pass a constraint that was added to it, or a label: "
                 f"{', '.join(self.duals)}."
             )
-        return _named("label", self.labels[constraint], {**self.duals, **self.duals_in_problem})
+        label = constraint if is_label else self.labels[constraint]
+        return _named("label", label, {**self.duals, **self.duals_in_problem})
 
     def gram(self, name: str | None = None) -> Value:
         """The matrix of one variable (the first by default), dense or as a factor.

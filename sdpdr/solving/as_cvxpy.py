@@ -15,7 +15,7 @@ from sdpdr.base.errors import SdpdrError, UnknownNameError
 from sdpdr.model.conic.canonical import OTHER_CONES, conic_program
 from sdpdr.model.conic.flat import read_flat
 from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data
-from sdpdr.model.conic.labels import final_labels
+from sdpdr.model.conic.labels import final_labels, names_of
 from sdpdr.model.conic.refusals import needed_cones, refuse
 from sdpdr.solving.over_cones import options_over_cones, solve_over_cones
 from sdpdr.solving.solve import solve
@@ -162,7 +162,7 @@ def _names(problems: Sequence[cp.Problem]) -> tuple[dict[int, str] | None, dict[
     (problem,) = problems
     inverse = problem._cache.inverse_data
     labels = None if inverse is None else final_labels(problem, inverse)
-    return labels, {v.id: v.name() for v in problem.variables()}
+    return labels, {v.id: name for v, name in names_of(problem).items()}
 
 
 def _refuse_unknown(options: Iterable[str]) -> None:

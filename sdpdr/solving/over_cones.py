@@ -342,15 +342,23 @@ def solve_problem(problem: cp.Problem, options: Mapping[str, Any]) -> Solution:
 
 def in_words_of(flat: FlatProblem, solution: Solution) -> Solution:
     """A solution of a flat program by the names of the problem's variables and constraints."""
-    from sdpdr.model.conic.kept import as_rows, duals_of, ray_of, shapes_of, values_of
-    from sdpdr.model.conic.labels import labels_of
+    from sdpdr.model.conic.kept import (
+        as_rows,
+        dual_values_of,
+        duals_of,
+        ray_of,
+        shapes_of,
+        values_of,
+    )
+    from sdpdr.model.conic.labels import labels_of, names_of
 
-    shapes, at = shapes_of(flat.problem), solution.values
+    shapes, at, z = shapes_of(flat.problem), solution.values, solution.duals.get("z")
     return replace(
         solution,
         values=as_rows(values_of(flat, np.asarray(at["x"])), shapes) if at else {},
         shapes=shapes,
-        duals=duals_of(flat, solution.duals["z"]) if solution.duals else {},
-        labels=dict(labels_of(flat.problem)),
+        duals=duals_of(flat, z) if z is not None else {},
+        duals_in_problem=dual_values_of(flat, z) if z is not None else {},
+        labels={**names_of(flat.problem), **dict(labels_of(flat.problem))},
         ray=ray_of(flat, solution.ray),
     )

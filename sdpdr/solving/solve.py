@@ -7,6 +7,8 @@ from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Progress, show_phase
@@ -156,14 +158,14 @@ def solve(
         "seed": seed,
         "verbose": verbose,
     }
-    problem, of_model = as_problem(model), isinstance(model, (Model, Block))
+    problem = as_problem(model)
     if has_other_cones(problem):
         rest = {"solver": solver, "form": form, "isolate": isolate, "start": start, "proof": proof}
         asked = {name: one for name, one in {**rest, **planned}.items() if _is_given(name, one)}
         given = {name: one for name, one in asked.items() if one != _OVER_CONES.get(name)}
         with show_phase(progress, "solving: clarabel, cvxpy form"):
             found = solve_problem(problem, {**given, "gap_scale": gap_scale})
-        return replace(found, of_model=of_model, labels=_labels_of(model) or found.labels)
+        return _in_words_of(model, found) if isinstance(model, (Model, Block)) else found
     program = as_model(problem)
     watch = Deadline()
     request = Request(program, isolate, rigorous, gap_scale, start, progress, proof=proof)
@@ -175,13 +177,18 @@ def solve(
 
     assert isinstance(program, CvxpyProgram)
     found = program.in_problem(solution)
-    return replace(found, of_model=of_model, labels=_labels_of(model) or found.labels)
+    return _in_words_of(model, found) if isinstance(model, (Model, Block)) else found
 
 
-def _labels_of(model: Any) -> dict[Any, str]:
-    """The labels of a model's blocks; none of other programs."""
+def _in_words_of(model: Model | Block, found: Solution) -> Solution:
+    """The solution of the cvxpy problem that a model makes, by the model's own constraints."""
     blocks = Model((model,)) if isinstance(model, Block) else model
-    return blocks.labels if isinstance(blocks, Model) else {}
+    # One multiplier is an array of one, as in every model.
+    duals = {
+        label: y if isinstance(y, list) else np.atleast_1d(y)
+        for label, y in found.duals_in_problem.items()
+    }
+    return replace(found, of_model=True, labels=blocks.labels, duals_in_problem=duals)
 
 
 def _is_given(name: str, value: Any) -> bool:

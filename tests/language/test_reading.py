@@ -102,7 +102,7 @@ def test_names_are_those_of_the_problem():
         "trace(x) == 1.0",
         "constraints[2]",
         # Both of them, as one group.
-        "y[1] <= z",
+        "y[1] <= z and y[1] <= z_2",
     ]
     assert {v.name for v in program.variables} == {"X", "y", "z"}
     assert program.variable("y").nonnegative

@@ -230,7 +230,7 @@ def test_values_that_are_no_numbers_are_none():
         ({"hermitian": True}, [[0.5, 0.5j], [-0.5j, 0.5]], ""),
         ({"hermitian": True}, [[0.5, 0.5j], [0.0, 0.5]], "Hermitian"),
         ({"complex": True}, [[0.5, 0.5j], [2.0, 0.5]], ""),
-        ({"complex": True}, [[0.5, 0.5j], [2.0, 0.25]], r"misses constraints\[0\]"),
+        ({"complex": True}, [[0.5, 0.5j], [2.0, 0.25]], "misses constraints[0]"),
         ({"imag": True}, [[0.0, 0.5j], [1.0, 0.0]], "imaginary"),
     ],
 )

@@ -18,10 +18,9 @@ from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import NotAcceptedError
 from sdpdr.linalg.spectral import form_root
-from sdpdr.model.conic.labels import final_labels
+from sdpdr.model.conic.labels import final_labels, names_of
 from sdpdr.model.conic.program import (
     AUXILIARY,
-    SQUARES,
     Columns,
     ConeRows,
     ConicProgram,
@@ -115,7 +114,7 @@ def canonicalized(problem: cp.Problem, interface: ConicSolver) -> Canonicalized:
     conic = conic_program(
         data,
         final_labels(problem, inverse),
-        {v.id: v.name() for v in problem.variables()},
+        {v.id: name for v, name in names_of(problem).items()},
         maximize=isinstance(problem.objective, cp.Maximize),
     )
     return Canonicalized(problem, chain, inverse, data[names.PARAM_PROB], conic)
@@ -219,10 +218,11 @@ def rows_of(constraints: Sequence[Any]) -> Iterator[tuple[Any, Index]]:
 
 
 def _labelled(stuffed: Any, labels: Mapping[int, str]) -> list[ConeRows]:
-    """A cone for each constraint, or several if it holds several."""
-    seen = Labels([SQUARES])
+    """A cone for each constraint, or several if it holds several; the first has its label."""
+    seen, left = Labels(labels.values()), dict(labels)
     return [
-        replace(cone, label=seen.take(labels.get(c.id, AUXILIARY))) for c, cone in _cones(stuffed)
+        replace(cone, label=left.pop(c.id, "") or seen.take(labels.get(c.id, AUXILIARY)))
+        for c, cone in _cones(stuffed)
     ]
 
 

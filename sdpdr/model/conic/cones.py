@@ -16,7 +16,7 @@ if that would be large, v is split into parts, which is exact, with a scalar for
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -142,24 +142,29 @@ class Arrows:
     label : str
     size : int
         Number of values of the cone: t and v.
+    rename : callable
+        Gives each name made of the label; an arrow alone has the label itself.
     """
 
     label: str
     size: int
+    rename: Callable[[str], str] = str
 
     @cached_property
     def parts(self) -> list[Index]:
         """Positions in (t, v) of the parts of v."""
         return [1 + part for part in parts_of(self.size - 1)]
 
-    @property
+    @cached_property
     def scalars(self) -> str:
         """Name of the scalars u."""
-        return f"{self.label}.parts"
+        return self.rename(f"{self.label}.parts")
 
-    def part(self, i: int) -> str:
-        """Label of one matrix inequality."""
-        return self.label if len(self.parts) == 1 else f"{self.label}.{i + 1}"
+    @cached_property
+    def names(self) -> list[str]:
+        """Labels of the matrix inequalities."""
+        several = [f"{self.label}.{i + 1}" for i in range(len(self.parts))]
+        return [self.label] if len(several) == 1 else [self.rename(name) for name in several]
 
     def dual(self, duals: Mapping[str, Array]) -> Array:
         """The multiplier of the cone.
@@ -171,8 +176,8 @@ class Arrows:
         array([4., 1., 0.])
         """
         z = np.zeros(self.size)
-        for i, place in enumerate(self.parts):
-            part = duals[self.part(i)]
+        for name, place in zip(self.names, self.parts, strict=True):
+            part = duals[name]
             z[0] += np.trace(part[1:, 1:])
             z[place] = 2.0 * part[0, 1:]
         # With a single arrow its corner is t; with several, t is in the row of the sum.

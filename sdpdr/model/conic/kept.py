@@ -21,7 +21,7 @@ from cvxpy.reductions.solution import Solution as CvxpySolution
 from sdpdr.base.arrays import Array, Index
 from sdpdr.model.conic.canonical import OTHER_CONES, Canonicalized, rows_of
 from sdpdr.model.conic.flat import FlatProblem, stacked_multipliers
-from sdpdr.model.conic.labels import final_identity, labels_of
+from sdpdr.model.conic.labels import final_identity, labels_of, names_of
 from sdpdr.program.point import Value
 from sdpdr.program.ray import Ray
 
@@ -183,8 +183,8 @@ def values_of(flat: FlatProblem, x: Array) -> dict[str, Array]:
     """
     found = _inverted(flat, x, np.full(flat.rows.shape[1], np.nan)).primal_vars
     return {
-        v.name(): np.asarray(_dense(found[v.id]))
-        for v in flat.problem.variables()
+        name: np.asarray(_dense(found[v.id]))
+        for v, name in names_of(flat.problem).items()
         if found.get(v.id) is not None
     }
 
@@ -196,7 +196,8 @@ def shapes_of(problem: Any) -> dict[str, tuple[int, ...]]:
     ----------
     problem : cvxpy.Problem
     """
-    return {v.name(): v.shape for v in problem.variables() if not v.is_symmetric() or v.ndim < 2}
+    named = names_of(problem).items()
+    return {name: v.shape for v, name in named if not v.is_symmetric() or v.ndim < 2}
 
 
 def as_rows(values: Mapping[str, Array], shapes: Container[str]) -> dict[str, Array]:
@@ -205,7 +206,9 @@ def as_rows(values: Mapping[str, Array], shapes: Container[str]) -> dict[str, Ar
 
 
 def duals_of(flat: FlatProblem, z: Array) -> dict[str, Array]:
-    """Dual values of the problem's own constraints, with cvxpy's signs, by their labels.
+    """Multipliers of the problem's own constraints, with cvxpy's signs, by their labels.
+
+    Those of a cone with several parts are one array.
 
     Parameters
     ----------
@@ -213,11 +216,42 @@ def duals_of(flat: FlatProblem, z: Array) -> dict[str, Array]:
     z : array
         Multipliers of its program.
     """
+    found, labels = _multipliers_of(flat, z), labels_of(flat.problem)
+    return {label: np.atleast_1d(found[c.id]) for c, label in labels if c.id in found}
+
+
+def dual_values_of(flat: FlatProblem, z: Array) -> dict[str, Any]:
+    """What `duals_of` returns, as cvxpy would store it in the constraints."""
+    return dual_values(flat.problem, _multipliers_of(flat, z))
+
+
+def dual_values(problem: Any, found: Mapping[int, Any]) -> dict[str, Any]:
+    """Dual values of a problem's constraints, by their labels, from what cvxpy would store.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+    found : mapping
+        Multipliers by the identities of constraints.
+    """
+    return {label: _dual_value(c, found[c.id]) for c, label in labels_of(problem) if c.id in found}
+
+
+def _dual_value(constraint: Any, found: Any) -> Any:
+    """The multipliers as ``constraint.dual_value``, which stays as it is."""
+    if len(constraint.dual_variables) == 1:
+        return np.asarray(found)
+    # Cones divide what they store among their parts.
+    other = constraint.copy()
+    other.save_dual_value(found)
+    return other.dual_value
+
+
+def _multipliers_of(flat: FlatProblem, z: Array) -> Mapping[int, Any]:
+    """Multipliers by the identities of the problem's constraints, from those of its program."""
     stacked = stacked_multipliers(flat.rows, z)
-    found = _inverted(flat, np.zeros(flat.program.c.size), stacked).dual_vars
-    return {
-        label: np.atleast_1d(found[c.id]) for c, label in labels_of(flat.problem) if c.id in found
-    }
+    duals: Mapping[int, Any] = _inverted(flat, np.zeros(flat.program.c.size), stacked).dual_vars
+    return duals
 
 
 def ray_of(flat: FlatProblem, ray: Ray | None) -> Ray | None:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sdpdr.model.conic.program import AUXILIARY, SQUARES
 from sdpdr.model.labels import Labels
 
 if TYPE_CHECKING:
@@ -32,11 +31,37 @@ def final_identity(identity: int, inverse: Iterable[Any]) -> int:
 
 
 def labels_of(problem: cp.Problem) -> Iterator[tuple[Any, str]]:
-    """Each constraint and its label: the given one, its text if that is short, or its place."""
-    seen = Labels([AUXILIARY, SQUARES])
-    for k, c in enumerate(problem.constraints):
-        given = getattr(c, "label", None)
-        yield c, seen.take(given or _written(c) or f"constraints[{k}]")
+    """Each constraint and its label: the given one, its text if that is short, or its place.
+
+    No two have one label: the first one that was given it keeps it, and others are numbered.
+    """
+    given = [getattr(c, "label", None) for c in problem.constraints]
+    # A number that is added makes no label that was given to another constraint.
+    kept = {label: k for k, label in reversed(list(enumerate(given))) if label}
+    seen = Labels(kept)
+    known = set[int]()
+    for k, (c, label) in enumerate(zip(problem.constraints, given, strict=True)):
+        if c.id in known:
+            continue
+        known.add(c.id)
+        own = label or _written(c) or f"constraints[{k}]"
+        yield c, own if kept.get(label) == k else seen.take(own)
+
+
+def names_of(problem: cp.Problem) -> dict[Any, str]:
+    """The name of each variable, which no other one has: of those with one name the first keeps it.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> x, y = cp.Variable(name="x"), cp.Variable(name="x")
+    >>> list(names_of(cp.Problem(cp.Minimize(x + y))).values())
+    ['x', 'x_2']
+    """
+    variables = problem.variables()
+    kept = {v.name(): v for v in reversed(variables)}
+    seen = Labels(kept)
+    return {v: v.name() if kept[v.name()] is v else seen.take(v.name()) for v in variables}
 
 
 def _written(constraint: Any) -> str | None:
@@ -77,8 +102,8 @@ def joint_label(labels: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> joint_label(["edge 1", "edge 2", "edge 3"]), joint_label(["limit", "limit_2"])
-    ('edge 1 to edge 3', 'limit')
+    >>> joint_label(["edge 1", "edge 2", "edge 3"]), joint_label(["limit", "limit_2", "limit_3"])
+    ('edge 1 to edge 3', 'limit to limit_3')
     >>> joint_label(["edge 1", "edge 4"]), joint_label(["edge 1", "edge 4", "edge 5", "edge 7"])
     ('edge 1 and edge 4', 'edge 1, edge 4 and 2 more')
     >>> joint_label(["x[0] <= 1", "x[7] <= 2", "x[4] <= 3"])
@@ -90,10 +115,11 @@ def joint_label(labels: Sequence[str]) -> str:
         (before, after) == (parts[0][0], parts[0][2]) and int(number) == int(parts[0][1]) + k
         for k, (before, number, after) in enumerate(parts)
     )
-    # `Labels` numbers those that were given one label, from 2 on.
-    if all(label == f"{first}_{k}" for k, label in enumerate(labels[1:], start=2)):
+    if len(labels) == 1:
         return first
-    if len(labels) > 2 and is_run:
+    # `Labels` numbers those that were given one label, from 2 on.
+    is_numbered = all(label == f"{first}_{k}" for k, label in enumerate(labels[1:], start=2))
+    if len(labels) > 2 and (is_run or is_numbered):
         return f"{first} to {last}"
     *some, end = labels if len(labels) <= 3 else [*labels[:2], f"{len(labels) - 2} more"]
     return f"{', '.join(some)} and {end}"

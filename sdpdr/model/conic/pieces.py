@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import selection, svec_pairs
-from sdpdr.model.conic.program import SQUARES, ConeRows, ConicProgram, taken
+from sdpdr.model.conic.program import ConeRows, ConicProgram, taken
 from sdpdr.model.conic.recognise import MatrixRows
 from sdpdr.model.labels import Labels
 from sdpdr.program.point import PsdVariable, Value, Variable, VectorVariable, as_dense
@@ -110,7 +110,7 @@ class Pieces:
     found: list[Piece] = field(default_factory=list)
     signs: tuple[Index, Index, Array] = field(init=False)
     _free: NDArray[np.bool_] = field(init=False, repr=False)
-    _names: Labels = field(default_factory=lambda: Labels([SQUARES]), repr=False)
+    _names: Labels = field(default_factory=Labels, repr=False)
 
     def __post_init__(self) -> None:
         self._free = ~self.program.are_called(self.program.arguments)

@@ -13,8 +13,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.model.conic.canonical import Canonicalized, canonicalized
 from sdpdr.model.conic.interface import ConicInterface, GradedAnswer
-from sdpdr.model.conic.kept import kept_dual_values, kept_point, kept_value
-from sdpdr.model.conic.labels import labels_of
+from sdpdr.model.conic.kept import dual_values, kept_dual_values, kept_point, kept_value
+from sdpdr.model.conic.labels import labels_of, names_of
 from sdpdr.model.conic.read import Reading, read_conic
 from sdpdr.model.conic.refusals import refuse
 from sdpdr.program.point import Point
@@ -116,19 +116,14 @@ class CvxpyProgram(SDP):
             return solution
         made, answer = self._way.made, GradedAnswer(self._way.reading, solution)
         inverted = made.chain.invert(answer, made.inverse)
-        values, duals = inverted.primal_vars, inverted.dual_vars
-        labels = dict(labels_of(made.problem))
+        values, names = inverted.primal_vars, names_of(made.problem)
         return replace(
             solution,
             in_problem={
-                v.name(): np.asarray(values[v.id])
-                for v in made.problem.variables()
-                if v.id in values
+                name: np.asarray(values[v.id]) for v, name in names.items() if v.id in values
             },
-            duals_in_problem={
-                label: np.atleast_1d(duals[c.id]) for c, label in labels.items() if c.id in duals
-            },
-            labels=labels,
+            duals_in_problem=dual_values(made.problem, inverted.dual_vars),
+            labels={**names, **dict(labels_of(made.problem))},
         )
 
     def kept(self) -> Point | None:
@@ -155,7 +150,7 @@ class CvxpyProgram(SDP):
         point = None if way is None else kept_point(way.made)
         if way is None or point is None or not point.is_whole or np.any(np.isnan(point.x)):
             return None
-        kept = [(v.name(), kept_value(v)) for v in way.made.problem.variables()]
+        kept = [(name, kept_value(v)) for v, name in names_of(way.made.problem).items()]
         by_name = {name: value for name, value in kept if value is not None}
         values = {
             v.name: by_name[v.name].reshape(v.extents, order="F")

@@ -19,7 +19,7 @@ from sdpdr.model.conic.blocks import with_blocks
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged, merging_weights
 from sdpdr.model.conic.defined import defined
 from sdpdr.model.conic.labels import joint_label, stem
-from sdpdr.model.conic.pieces import Pieces, halves
+from sdpdr.model.conic.pieces import Piece, Pieces, halves
 from sdpdr.model.conic.program import SQUARES, ConeRows, ConicProgram, Kind, taken
 from sdpdr.model.conic.squared_norms import squared_norms
 from sdpdr.model.conic.step import Step, steps_of
@@ -57,6 +57,8 @@ class Reading:
     merge : sparse array, optional
         The squared expressions of the standard form as combinations of those of the converted
         program.
+    squares : str
+        The name of these expressions, and the label of their rows.
     """
 
     program: ConicProgram
@@ -66,6 +68,7 @@ class Reading:
     linear: dict[str, Index]
     steps: tuple[Step, ...] = ()
     merge: sp.csr_array | None = None
+    squares: str = SQUARES
 
     @property
     def n_rows(self) -> int:
@@ -93,7 +96,7 @@ class Reading:
         """Multipliers z of all rows at multipliers of the standard form's minimisation."""
         program, squares = self.pieces.program, np.zeros(0)
         if self.merge is not None:
-            squares = self.merge.T @ duals[SQUARES]
+            squares = self.merge.T @ duals[self.squares]
         z = np.zeros(program.rhs.size)
         for rows, way in self.ways:
             z[rows] = way(duals)
@@ -105,9 +108,6 @@ class Reading:
             if piece.cone is not None:
                 for place in piece.cone.entries():
                     z[place[piece.inside]] = slack[piece.place] * piece.units
-                    places, _ = piece.prescribed
-                    if places.size:
-                        z[place[places]] = duals[_constants(piece.cone)] * halves(places)
         for step in reversed(self.steps):
             z = step.dual(z, squares)
         return z
@@ -226,6 +226,10 @@ class _Reader:
         self.rhs = self.program.rhs
         if self.shift.any():
             self.rhs = self.rhs - self.program.matrix @ self.shift
+        # The user may have given a name that is made of another one here.
+        known = (piece.variable.name for piece in self.pieces)
+        self.names = Labels([*known, *(cone.label for cone in self.program.cones)])
+        self.squares = self.names.take(SQUARES)
         self.is_said = np.zeros(self.rhs.size, dtype=bool)
         self.is_said[self.pieces.signs[0]] = True
 
@@ -244,9 +248,7 @@ class _Reader:
                 self._read(cone)
         for piece in self.pieces:
             if piece.cone is not None and piece.prescribed[0].size:
-                lhs, values = piece.constants()
-                name = _constants(piece.cone)
-                self.rows.append(Rows(name, "==", {piece.variable.name: lhs}, values))
+                self._constants(piece, piece.cone)
         sdp = SDP(
             variables=(*(piece.variable for piece in self.pieces), *self.scalars),
             objective=self._objective(),
@@ -256,7 +258,18 @@ class _Reader:
             maximize=self.program.maximize,
             name=self.program.name,
         )
-        return Reading(self.given, sdp, self.pieces, self.ways, self.linear, merge=merge)
+        squares = self.squares
+        return Reading(
+            self.given, sdp, self.pieces, self.ways, self.linear, merge=merge, squares=squares
+        )
+
+    def _constants(self, piece: Piece, cone: ConeRows) -> None:
+        """Add the constants in a matrix variable, as equations."""
+        lhs, values = piece.constants()
+        label, (places, _) = self.names.take(f"{cone.label}.constants"), piece.prescribed
+        self.rows.append(Rows(label, "==", {piece.variable.name: lhs}, values))
+        for place in cone.entries():
+            self.ways.append((place[places], lambda duals: duals[label] * halves(places)))
 
     def _objective(self) -> Maps:
         """The linear objective."""
@@ -275,9 +288,9 @@ class _Reader:
         alone = np.diff(root.indptr) == 0
         merge = merging_weights(root, np.where(alone, 0.0, shift))
         size, lhs = merge.shape[0], self.pieces.maps(sp.csr_array(merge @ root))
-        lhs[SQUARES] = VectorMap(-sp.eye_array(size, format="csr"))
-        self.scalars.append(VectorVariable(SQUARES, size, curvature=np.ones(size)))
-        self.rows.append(Rows(SQUARES, "==", lhs, -(merge @ shift)))
+        lhs[self.squares] = VectorMap(-sp.eye_array(size, format="csr"))
+        self.scalars.append(VectorVariable(self.squares, size, curvature=np.ones(size)))
+        self.rows.append(Rows(self.squares, "==", lhs, -(merge @ shift)))
         return merge, 0.5 * float(shift[alone] @ shift[alone])
 
     def _read(self, cone: ConeRows) -> None:
@@ -306,12 +319,11 @@ class _Reader:
                 rows = self._speaking(cone.rows, _RELATIONS[cone.kind])
                 if rows.size:
                     families.setdefault((cone.kind, stem(cone.label)), []).append((cone, rows))
-        found, taken_labels = {}, {cone.label for cone in self.program.cones}
+        found = {}
         for (kind, _), members in families.items():
             for group in self._alike(members):
                 own = [cone.label for cone, _ in group]
-                label = Labels(taken_labels - set(own)).unique(joint_label(own))
-                taken_labels.add(label)
+                label = own[0] if len(own) == 1 else self.names.take(joint_label(own))
                 every = np.concatenate([rows for _, rows in group])
                 found[group[0][0]] = label, _RELATIONS[kind], every
         return found
@@ -400,7 +412,7 @@ class _Reader:
             self._matrix_of(cone, cone.label, DISC, merge)
             way = partial(_disc_of, cone.label)
         else:
-            way = self._arrows(cone, Arrows(cone.label, size), merge)
+            way = self._arrows(cone, Arrows(cone.label, size, self.names.take), merge)
         self.ways.append((cone.rows, way if merge is None else lambda duals: merge.T @ way(duals)))
 
     def _matrix_of(
@@ -428,7 +440,7 @@ class _Reader:
         """Add a second-order cone as one arrow, or as several with a scalar each."""
         count = len(arrows.parts)
         if count == 1:
-            self._matrix_of(cone, arrows.part(0), arrow(arrows.size), merge)
+            self._matrix_of(cone, arrows.label, arrow(arrows.size), merge)
             return arrows.dual
         self.scalars.append(VectorVariable(arrows.scalars, count))
         total = self.pieces.maps(taken(self.program.matrix, cone.rows[:1]))
@@ -441,7 +453,7 @@ class _Reader:
             starts = np.minimum(np.arange(weights.shape[0] + 1), 1)
             head = sp.csr_array((np.ones(1), np.array([i]), starts), shape=(starts.size - 1, count))
             more: Maps = {arrows.scalars: VectorMap(head)}
-            self._matrix_of(cone, arrows.part(i), weights, merge, more)
+            self._matrix_of(cone, arrows.names[i], weights, merge, more)
         return arrows.dual
 
 
@@ -465,11 +477,6 @@ def _as_complex(multiplier: Array) -> Array:
 def _disc_of(label: str, duals: Mapping[str, Array]) -> Array:
     """The multiplier of a cone of size 3."""
     return disc(duals[label])
-
-
-def _constants(cone: ConeRows) -> str:
-    """The label of the constants in a matrix."""
-    return f"{cone.label}.constants"
 
 
 @lru_cache(maxsize=8)

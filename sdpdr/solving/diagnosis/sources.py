@@ -145,7 +145,7 @@ def _of_cvxpy(problem: Any, deadline: Deadline) -> View:
     """
     import cvxpy as cp
 
-    from sdpdr.model.conic.labels import labels_of
+    from sdpdr.model.conic.labels import labels_of, names_of
 
     if not isinstance(problem, cp.Problem):
         raise DataTypeError(
@@ -153,7 +153,7 @@ def _of_cvxpy(problem: Any, deadline: Deadline) -> View:
         )
     view = _of_cones(problem, deadline)
     labels = {label: c for c, label in labels_of(problem)}
-    names = {v.name() for v in problem.variables()}
+    names = set(names_of(problem).values())
     stated = _with_names(view.stated, names, set(labels))
     symmetric = [label for label, c in labels.items() if _is_symmetric(c)]
     return replace(
@@ -168,12 +168,13 @@ def _of_cvxpy(problem: Any, deadline: Deadline) -> View:
 
 def _of_cones(problem: Any, deadline: Deadline) -> View:
     from sdpdr.model.conic.flat import flat_problem
+    from sdpdr.model.conic.labels import names_of
 
     flat = flat_problem(problem)
     # cvxpy keeps upper triangles, row after row.
     triangles = {
-        v.name(): np.triu_indices(v.shape[0])
-        for v in problem.variables()
+        name: np.triu_indices(v.shape[0])
+        for v, name in names_of(problem).items()
         if v.ndim == 2 and v.is_symmetric() and not v.attributes["diag"]
     }
     units = Units.given(flat.program)

@@ -25,6 +25,7 @@ from sdpdr.model.conic.kept import (
     shapes_of,
     values_of,
 )
+from sdpdr.model.conic.labels import names_of
 from sdpdr.model.conic.problem import read_problem
 from sdpdr.program.backward import Measured
 from sdpdr.program.run import Status, Verdict
@@ -90,7 +91,7 @@ class _KeptAnswer:
     @property
     def values(self) -> dict[str, Array]:
         """Values of the problem's own variables; empty unless all are known."""
-        found = {v.name(): kept_value(v) for v in self.flat.problem.variables()}
+        found = {name: kept_value(v) for v, name in names_of(self.flat.problem).items()}
         known = {name: value for name, value in found.items() if value is not None}
         return known if len(known) == len(found) else {}
 
@@ -148,7 +149,7 @@ def _in_standard_form(kept: _KeptAnswer) -> Solution | None:
     if point is None or any(len(shape) > 1 for shape in kept.shapes.values()):
         return None
     own = replace(kept.settings, gap_scale=kept.scale, seconds=kept.budget, repair=True)
-    found = verify_point(program, point, own)
+    found = program.in_problem(verify_point(program, point, own))
     claimed = kept.claimed(found.claimed.message)
     return replace(found, solver=claimed.solver, claimed=claimed.claimed, shapes=kept.shapes)
 
@@ -202,6 +203,7 @@ def _standing(kept: _KeptAnswer, solution: Solution) -> Solution:
         solution,
         value=float("nan") if number is None else float(number),
         values=as_rows(kept.values, kept.shapes),
+        in_problem={},
         shapes=kept.shapes,
         measured=Measured(),
         attained=-value if flat.maximize and value is not None else value,
