@@ -142,7 +142,7 @@ class _Parts:
             raise CompileError(
                 label,
                 f"{term.function.word} needs exponential or power cones, so it has no semidefinite "
-                "form.",
+                "form; sdpdr.solve(model) solves the model over these cones.",
             )
         elif isinstance(term, Raw):
             raise CompileError(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, overload
 import numpy as np
 
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import DataError, DataTypeError
+from sdpdr.base.errors import DataError, DataTypeError, NotAcceptedError
 from sdpdr.base.progress import Progress
 from sdpdr.model import Block, Model, from_cvxpy
 from sdpdr.program.point import Point
@@ -138,6 +138,25 @@ def as_model(model: Any) -> Model | SDP:
     raise DataTypeError(
         f"{_shown(model)} is no program: write minimize(expression) + constraints, or pass a Model "
         "of sdpdr.methods, an SDP, or a cvxpy.Problem."
+    )
+
+
+def as_planned(model: Model | SDP | Block | cp.Problem) -> Model | SDP:
+    """The model or program that a plan is for.
+
+    Raises
+    ------
+    DataTypeError, NotAcceptedError
+    """
+    problem = as_problem(model)
+    if is_problem(model) or not has_other_cones(problem):
+        return as_model(problem)
+    from sdpdr.model.conic.refusals import needed_cones
+
+    what, kind = next(needed_cones(problem))
+    raise NotAcceptedError(
+        f"plans are for models in standard form: {what} of this one needs the {kind} cone. "
+        "sdpdr.solve(model) solves it over that cone, with a proof."
     )
 
 

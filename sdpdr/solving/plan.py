@@ -34,8 +34,7 @@ from sdpdr.solving.options import (
     Clock,
     PlanOptions,
     Request,
-    as_model,
-    as_problem,
+    as_planned,
     as_reductions,
     refuse_idle,
     require_solver,
@@ -331,7 +330,7 @@ def plan(
     >>> choice.solver.name, choice.form
     ('lowrank', 'factor')
     """
-    model = as_model(as_problem(model))
+    model = as_planned(model)
     require_solver(solver)
     uniform = {
         "tol": tol,
