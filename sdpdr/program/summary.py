@@ -186,8 +186,10 @@ def _claim(solution: Solution) -> str:
     """What the solver of a given answer claimed, beside what is proved."""
     claimed = solution.claimed
     is_empty = claimed.verdict in ("infeasible", "unbounded")
-    if not _is_given(solution) or (claimed.value is None and not is_empty):
+    if not _is_given(solution):
         return ""
+    if claimed.value is None and not is_empty:
+        return f"{claimed.message[:1].upper()}{claimed.message[1:]}." if claimed.message else ""
     verdict = "is refuted" if solution.is_refuted else "nothing contradicts"
     what = f"that it is {claimed.verdict}" if is_empty else shown(claimed.value, ".9g")
     said = f"{solution.solver} claimed {what}, which {verdict}"

@@ -58,6 +58,8 @@ SAID = {
 _STEP_CALLS = 1e8
 # Seconds of an interior-point solve over the cubed order of its matrix, on a slow machine.
 _SECONDS_PER_CUBED_ORDER = 2e-10
+# Seconds by which a solver may be late unnoticed: it stops at its limit by itself.
+_NO_DELAY = 0.01
 # Largest gap and iterations of our dense method.
 _GAP, _ITERATIONS = 1e-8, 60
 
@@ -131,7 +133,7 @@ def told_by_clarabel(program: FlatProgram, seconds: float = inf) -> tuple[Answer
     """The answer of `ask_clarabel`, how Clarabel says that it ended, and why it was not run."""
     cubes = sum(part.rows.size**3 for part in program.parts if part.kind == SEMIDEFINITE)
     first = _SECONDS_PER_CUBED_ORDER * cubes
-    if first > seconds:
+    if first > max(seconds, _NO_DELAY):
         words = (
             f"a step of Clarabel's may take {first:.2g} s, and {seconds:.2g} s are there: name "
             "solver='scs', or set a larger time limit"

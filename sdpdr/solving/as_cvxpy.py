@@ -18,7 +18,7 @@ from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data
 from sdpdr.model.conic.labels import final_labels, names_of
 from sdpdr.model.conic.refusals import needed_cones, refuse
 from sdpdr.solving.over_cones import options_over_cones, solve_over_cones
-from sdpdr.solving.solve import solve
+from sdpdr.solving.solve import given_options, solve
 
 _KNOWN = frozenset(signature(solve).parameters) - {"model"}
 
@@ -40,9 +40,11 @@ class CVXPY(ConicInterface):
 
     Notes
     -----
-    Problems with exponential or power cones, such as those with logarithms, are solved by Clarabel
-    and proved over all of these cones. The options there are ``tol``, ``time_limit``, ``gap_scale``
-    and ``proof``.
+    Problems with exponential or power cones, such as those with logarithms, are solved by Clarabel,
+    or by a ``solver`` that is named and knows them, and proved over all of these cones. The other
+    options there are ``tol``, ``time_limit``, ``gap_scale``, ``proof``, ``max_iter``, ``isolate``
+    and ``verbose``; ``rigorous`` is always so, ``progress`` is not shown, and any other option
+    raises a `DataError`.
 
     The graded `Solution` is found in ``problem.solver_stats.extra_stats``. What is proved there
     holds for the numbers that cvxpy made of the problem. Versions of cvxpy that do not say which
@@ -131,17 +133,17 @@ class CVXPY(ConicInterface):
         watch = Deadline()
         solved = [p for p in self._problems if p._solver_cache is solver_cache]
         maximize = any(isinstance(problem.objective, cp.Maximize) for problem in solved)
-        options = {**self.options, **solver_opts}
+        options = {"verbose": verbose or None, **self.options, **solver_opts}
         labels, variables = _names(solved)
         if any(isinstance(c, OTHER_CONES) for c in data[names.PARAM_PROB].constraints):
             _refuse_squares(data)
             read = read_flat(conic_program(data, labels, variables, maximize=maximize))
             answer = solve_over_cones(
-                read.program, maximize=maximize, **options_over_cones(options)
+                read.program, maximize=maximize, **options_over_cones(given_options(options))
             )
             return GradedAnswer(read, answer, watch.spent)
         reading = read_data(data, labels=labels, variables=variables, maximize=maximize)
-        solution = solve(reading.sdp, **{"verbose": verbose or None, **options})
+        solution = solve(reading.sdp, **options)
         return GradedAnswer(reading, solution, watch.spent)
 
 

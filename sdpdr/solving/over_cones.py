@@ -42,10 +42,8 @@ if TYPE_CHECKING:
 
 # Options for problems with exponential or power cones, and those that may be ignored there, because
 # all proofs there account for rounding.
-_OPTIONS = ("solver", "tol", "time_limit", "gap_scale", "proof")
-# Options of solvers that are named.
-_OF_SOLVERS = ("max_iter", "isolate")
-_IDLE = ("progress", "rigorous", "verbose")
+_OPTIONS = ("solver", "tol", "time_limit", "gap_scale", "proof", "max_iter", "isolate", "verbose")
+_IDLE = ("progress", "rigorous")
 _NOTHING = "nothing was proved within the budget"
 _STATUSES = {INFEASIBLE: Status.INFEASIBLE, UNBOUNDED: Status.UNBOUNDED}
 _CLAIMS = {Verdict.INFEASIBLE: INFEASIBLE, Verdict.UNBOUNDED: UNBOUNDED}
@@ -156,6 +154,7 @@ def solve_over_cones(
     solver: str | Solver = AUTO,
     max_iter: int | None = None,
     isolate: bool | None = None,
+    verbose: bool | None = None,
 ) -> Solution:
     """Solve a program over a product of cones and grade the answer.
 
@@ -173,9 +172,10 @@ def solve_over_cones(
     proof : {"budget", "full"}, default "budget"
         As for `sdpdr.solve`.
     solver : str or Solver, default "auto"
-        One of cvxpy's that knows the cones of the program. With "auto", Clarabel, without cvxpy.
-    max_iter, isolate : optional
-        As for `sdpdr.solve`, for a solver that is named.
+        One of cvxpy's that knows the cones of the program. With "auto", Clarabel, without cvxpy
+        unless there is one of the following options.
+    max_iter, isolate, verbose : optional
+        As for `sdpdr.solve`.
 
     Returns
     -------
@@ -197,12 +197,13 @@ def solve_over_cones(
     watch = Deadline()
     seconds = inf if time_limit is None else time_limit / 2.0
     kernel = ConeProof(program, maximize, gap_scale)
-    if solver == AUTO:
+    if solver == AUTO and max_iter is None and isolate is None and not verbose:
         asked = _asked_clarabel(kernel.own, seconds)
     else:
         own = None if time_limit is None else seconds
-        options = {"tol": tol, "time_limit": own, "max_iter": max_iter}
-        asked = _asked_of_cvxpy(kernel.own, configure(solver, options), isolate)
+        options = {"tol": tol, "time_limit": own, "max_iter": max_iter, "verbose": verbose}
+        named = configure("clarabel" if solver == AUTO else solver, options)
+        asked = _asked_of_cvxpy(kernel.own, named, isolate)
     answer, solved = asked.answer, watch.spent
     usual = max(AT_LEAST, OF_SOLVER * asked.seconds)
     limit, verdict = seconds if proof == FULL else min(seconds, usual), asked.verdict
@@ -292,17 +293,15 @@ def options_over_cones(options: Mapping[str, Any]) -> dict[str, Any]:
     ------
     DataError
     """
-    named = options.get("solver", AUTO) != AUTO
-    known = (*_OPTIONS, *(_OF_SOLVERS if named else ()))
-    without_effect = [name for name in options if name not in {*known, *_IDLE}]
+    without_effect = [name for name in options if name not in {*_OPTIONS, *_IDLE}]
     if without_effect:
+        *others, last = _OPTIONS
         raise DataError(
             f"{', '.join(without_effect)} has no effect on problems with exponential or power "
-            f"cones; the options there are {', '.join(_OPTIONS)}, and {' and '.join(_OF_SOLVERS)} "
-            "of a solver that is named."
+            f"cones; the options there are {', '.join(others)} and {last}."
         )
     require_known_proof(options.get("proof", BUDGET))
-    return {name: options[name] for name in known if name in options}
+    return {name: options[name] for name in _OPTIONS if name in options}
 
 
 def solve_problem(problem: cp.Problem, options: Mapping[str, Any]) -> Solution:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -62,7 +62,8 @@ def solve(
         it, call ``sdpdr.from_cvxpy(problem).give_back(solution)``. A problem or a model with
         exponential or power cones is solved by Clarabel, or by another solver of cvxpy's that is
         named and knows these cones, and proved over them, with ``tol``, ``time_limit``,
-        ``gap_scale`` and ``proof``; ``problem.solve(solver=sdpdr.CVXPY())`` stores the answer.
+        ``gap_scale``, ``proof``, ``max_iter``, ``isolate`` and ``verbose``;
+        ``problem.solve(solver=sdpdr.CVXPY())`` stores the answer.
     solver : str or Solver, default "auto"
         A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", candidates run
         in turn until an answer is proved to ``tol``: one that fails or uses up its share of the
@@ -161,8 +162,7 @@ def solve(
     problem = as_problem(model)
     if has_other_cones(problem):
         rest = {"solver": solver, "form": form, "isolate": isolate, "start": start, "proof": proof}
-        asked = {name: one for name, one in {**rest, **planned}.items() if _is_given(name, one)}
-        given = {name: one for name, one in asked.items() if one != _OVER_CONES.get(name)}
+        given = given_options({**rest, **planned})
         with show_phase(progress, "solving: clarabel, cvxpy form"):
             found = solve_problem(problem, {**given, "gap_scale": gap_scale})
         return _in_words_of(model, found) if isinstance(model, (Model, Block)) else found
@@ -189,6 +189,12 @@ def _in_words_of(model: Model | Block, found: Solution) -> Solution:
         for label, y in found.duals_in_problem.items()
     }
     return replace(found, of_model=True, labels=blocks.labels, duals_in_problem=duals)
+
+
+def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of `solve` that a problem with exponential or power cones is solved with."""
+    given = {name: value for name, value in options.items() if _is_given(name, value)}
+    return {name: value for name, value in given.items() if value != _OVER_CONES.get(name)}
 
 
 def _is_given(name: str, value: Any) -> bool:

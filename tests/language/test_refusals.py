@@ -99,3 +99,55 @@ def test_options_of_other_solvers():
         sdpdr.CVXPY(tolerance=1e-6)
     with pytest.raises(UnknownNameError, match="'max_iters'.*'max_iter'"):
         cp.Problem(cp.Minimize(x[0]), [x >= 0]).solve(solver=sdpdr.CVXPY(), max_iters=3)
+
+
+def shares():
+    share = cp.Variable(3, name="share")
+    return cp.Problem(cp.Maximize(cp.sum(cp.log(share))), [cp.sum(share) <= 3])
+
+
+@pytest.mark.parametrize("way", ["solve", "CVXPY"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"solver": "scs"},
+        {"tol": 1e-5},
+        {"time_limit": 60.0},
+        {"gap_scale": 2.0},
+        {"proof": "full"},
+        {"max_iter": 2},
+        {"isolate": True},
+        {"verbose": True},
+        {"rigorous": True},
+        {"progress": False},
+        {"form": "auto", "via": (), "landmarks": None, "seed": None, "start": None},
+        {"form": "lmi"},
+        {"seed": 1},
+        {"landmarks": 2},
+    ],
+    ids=lambda one: ",".join(one),
+)
+def test_options_over_other_cones_have_their_effect_or_are_refused(way, options, capfd):
+    problem, is_default = shares(), "via" in options
+    options = {"gap_scale": 1.0, **options}
+
+    def solve():
+        if way == "solve":
+            return sdpdr.solve(problem, **options)
+        problem.solve(solver=sdpdr.CVXPY(**options))
+        return problem.solver_stats.extra_stats
+
+    if options.keys() & {"form", "seed", "landmarks"} and not is_default:
+        with pytest.raises(
+            DataError, match="has no effect .* cones; the options there are .*max_iter"
+        ):
+            solve()
+        return
+    solution = solve()
+    assert solution.solver == options.get("solver", "clarabel")
+    assert solution.tol == options.get("tol", 1e-6)
+    assert solution.gap_scale == options["gap_scale"]
+    assert (solution.claimed.iterations == 2) == ("max_iter" in options)
+    assert ("Clarabel" in capfd.readouterr().out) == ("verbose" in options)
+    assert solution.certified() or "max_iter" in options
+    assert solution.enclosure is None or solution.enclosure[0] <= 0.0 <= solution.enclosure[1]

@@ -43,6 +43,7 @@ _VERDICTS = {"infeasible": Verdict.INFEASIBLE, "unbounded": Verdict.UNBOUNDED}
 # Solvers of cvxpy have gaps that are absolute where the value is smaller than this.
 _SCALE = 1.0
 _ONE_SOLVE = "one solve by Clarabel found the {} that cvxpy does not keep"
+_NO_ANSWER = "the problem has no answer: one solve by Clarabel found the one that is proved here"
 
 
 def verify_problem(problem: Any, settings: Settings) -> Solution:
@@ -120,9 +121,11 @@ class _KeptAnswer:
     def claimed(self, message: str) -> Solution:
         """What the solver claims, and what was missing in its answer."""
         problem = self.flat.problem
-        stats = problem.solver_stats
+        stats, value = problem.solver_stats, problem.value
+        if problem.status is None and self.point.is_whole:
+            value = problem.objective.value  # of values that the user has set
         return as_claimed(
-            problem.value,
+            value,
             self.settings,
             who=UNNAMED if stats is None else str(stats.solver_name).lower(),
             status=problem.status or "not solved",
@@ -170,6 +173,7 @@ def _over_cones(kept: _KeptAnswer, spent: float) -> Solution:
         found = ask_solver(proof.own)
         budget = max(budget, settings.budget(time.process_time() - begin))
         note = _ONE_SOLVE.format("values and multipliers" if x is None else "multipliers")
+        note = _NO_ANSWER if flat.problem.status is None and not kept.values else note
         x = units.given_point(found.x) if x is None else x
         z = units.given_multipliers(found.z)
     proof.prove(
