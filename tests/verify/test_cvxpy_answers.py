@@ -352,3 +352,23 @@ def test_numbers_at_the_end_of_the_range_end_in_time():
     optimum = 2.0 / c
     assert found.bound is None or found.bound <= optimum * (1.0 + 1e-9)
     assert found.attained is None or found.attained >= optimum * (1.0 - 1e-9)
+
+
+@pytest.mark.parametrize("cost", [cp.sum, lambda x: cp.sum(cp.exp(x))], ids=["linear", "exp"])
+def test_a_problem_without_an_answer_says_whose_answer_is_proved(cost):
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cost(x)), [x >= 1])
+    said = str(sdpdr.verify(problem))
+    assert said.startswith("SOLVED")
+    assert "The problem has no answer: one solve by Clarabel found the one" in said
+    x.value = np.zeros(2)
+    found = sdpdr.verify(problem)
+    assert found.is_refuted
+    assert found.claimed.value == pytest.approx(cost(x).value)
+    assert "which is refuted; the point proved differs from the one given" in str(found)
+    x.value = np.ones(2)
+    found = sdpdr.verify(problem)
+    assert not found.is_refuted
+    assert "which nothing contradicts" in str(found)
+    problem.solve(solver=cp.CLARABEL)
+    assert "clarabel claimed" in str(sdpdr.verify(problem))
