@@ -116,6 +116,16 @@ def test_a_poor_picture_is_reported_first_and_taking_the_advised_dimensions_make
     assert ": good." in followed.report()
 
 
+def test_a_picture_that_is_a_line_is_reported_as_one(roll):
+    angles = np.linspace(0.0, 3.0, 20)
+    arc = np.column_stack([np.cos(angles), np.sin(angles)])
+    stray = np.vstack([arc, [[90.0, 0.0], [90.1, 0.0]]])
+    learned = sdpdr.MVU(n_neighbors=2, connect="largest").fit(stray)
+    assert np.isnan(learned.embedding_[-2:]).all()
+    assert "100.000% of the variance lies on one axis" in learned.report()
+    assert "of the variance" not in sdpdr.MVU(n_neighbors=4).fit(roll).report()
+
+
 @pytest.mark.parametrize(
     ("by_dimension", "step"),
     [

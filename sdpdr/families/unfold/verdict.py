@@ -15,6 +15,8 @@ from sdpdr.program import Solution
 
 # Shares of what is kept from which an embedding is good, and below which it is poor.
 GOOD, POOR = 0.9, 0.5
+# Share of the variance of axes on which nothing is seen: their spread is 3 % of that of the others.
+_FLAT = 1e-3
 
 
 def verdict(share: float) -> str:
@@ -50,10 +52,37 @@ def variance_shown(eigenvalues: Array, n_components: int, what: str = "variance"
     )
 
 
+def flat(embedding: Array) -> str:
+    """Say that points lie almost on fewer axes than they have coordinates; empty if they do not.
+
+    Rows with nan have no position and are left out.
+
+    Examples
+    --------
+    >>> flat(np.array([[-1.0, 0.0], [0.0, 0.01], [1.0, 0.0]]))
+    '99.997% of the variance lies on one axis, so that a picture of the points is a line.'
+    >>> flat(np.eye(3))
+    '100.000% of the variance lies on 2 of 3 axes, so that the others show nothing.'
+    """
+    placed = embedding[np.isfinite(embedding).all(axis=1)].astype(float)
+    squares = np.square(np.linalg.svd(placed - placed.mean(axis=0), compute_uv=False))
+    if not squares.any():
+        return ""
+    shares = np.cumsum(squares) / np.sum(squares)
+    needed, d = int(np.argmax(shares >= 1.0 - _FLAT)) + 1, embedding.shape[1]
+    if needed == d:
+        return ""
+    where, so = f"{needed} of {d} axes", "the others show nothing"
+    if needed == 1:
+        where, so = "one axis", "a picture of the points is a line"
+    return f"{shares[needed - 1]:.3%} of the variance lies on {where}, so that {so}."
+
+
 class Reporting:
     """Mixin of embeddings that report how good they are, and whether that is proved optimal."""
 
     solution_: Solution
+    embedding_: Array
 
     def report(self, *, details: bool = False) -> str:
         """Say how much of the data the embedding keeps, and whether it is proved optimal.
@@ -77,7 +106,8 @@ class Reporting:
         """
         check_is_fitted(self, "solution_")
         optimisation = self.solution_.report(details=True) if details else repr(self.solution_)
-        return f"{self._verdict()}\nOptimisation: {optimisation}"
+        said = f"{self._verdict()} {flat(self.embedding_)}".rstrip()
+        return f"{said}\nOptimisation: {optimisation}"
 
     @abstractmethod
     def _verdict(self) -> str:
