@@ -61,9 +61,9 @@ MISTAKES = [
     (
         lambda: Isometry(GRAPH, "equal"),
         UnknownNameError,
-        "relation 'equal'. Did you mean 'equality'",
+        "isometry 'equal'. Did you mean 'equality'",
     ),
-    (lambda: Isometry(GRAPH, 0.1), UnknownNameError, r"unknown relation 0.1.*Band\(0.05\)"),
+    (lambda: Isometry(GRAPH, 0.1), UnknownNameError, r"unknown isometry 0.1.*band:0.05"),
     (lambda: Band(0.0), ModelError, r"lie in \(0, 1\); it is 0.0"),
     (lambda: Slack(0.0), ModelError, "must be positive; it is 0.0"),
     (lambda: Slack(1.0, "cubic"), UnknownNameError, "penalty 'cubic'.*absolute, square"),

@@ -129,7 +129,7 @@ def test_a_picture_that_is_a_line_is_reported_as_one(roll):
 @pytest.mark.parametrize(
     ("by_dimension", "step"),
     [
-        ([0.4, 0.6], "isometry=sdpdr.blocks.Band(0.05)"),
+        ([0.4, 0.6], "isometry='band:0.05'"),
         ([0.4, 0.7, 0.9], "Take n_components=3, which keeps 90%."),
         ([0.4, 0.7, 0.8], "Take n_components=3, which keeps 80%."),
         ([0.9, 1.0], ""),

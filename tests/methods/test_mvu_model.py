@@ -80,3 +80,20 @@ def test_a_disconnected_graph_is_refused():
 def test_an_unknown_relation_is_refused_with_the_nearest_one():
     with pytest.raises(UnknownNameError, match="Did you mean 'inequality'"):
         methods.mvu(GRAPH, "inequalty")
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        methods.mvu,
+        methods.isometric,
+        lambda graph, isometry: methods.are(graph, "RRR", isometry=isometry),
+        lambda graph, isometry: methods.anchored_mvu(graph, [0, 3], [[0.0], [2.9]], isometry),
+        lambda graph, misfit: methods.distance_completion(graph, misfit=misfit),
+        lambda graph, isometry: methods.loocv(graph, 9.0, isometry=isometry),
+    ],
+)
+def test_a_band_and_slack_can_be_written_as_text(recipe):
+    path = graphs.path([1.0, 1.05, 1.0])
+    for text, relation in (("band:0.3", Band(0.3)), ("slack:2", Slack(2.0))):
+        assert recipe(path, text).describe() == recipe(path, relation).describe()

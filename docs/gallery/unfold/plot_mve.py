@@ -17,8 +17,8 @@ import sdpdr
 
 X, _ = sdpdr.datasets.swiss_roll(20, seed=0)
 methods = {
-    "MVU": sdpdr.MVU(n_neighbors=3, isometry=sdpdr.blocks.Band(0.01)).fit(X),
-    "MVE": sdpdr.MVE(n_neighbors=3, isometry=sdpdr.blocks.Band(0.01)).fit(X),
+    "MVU": sdpdr.MVU(n_neighbors=3, isometry="band:0.01").fit(X),
+    "MVE": sdpdr.MVE(n_neighbors=3, isometry="band:0.01").fit(X),
 }
 figure, axis = plt.subplots(figsize=(5, 3), layout="constrained")
 for k, (name, method) in enumerate(methods.items()):

@@ -25,7 +25,7 @@ from sdpdr.families.unfold.mvu import mvu, stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.graphs.given import takes_graph
 from sdpdr.model import Block, Model
-from sdpdr.model.blocks import Band, Relation, Slack, Variance
+from sdpdr.model.blocks import Band, Relation, Slack, Variance, as_relation
 from sdpdr.model.blocks.anchors import AnchoredIsometry, Coordinates, positions
 from sdpdr.model.blocks.entries import Dispersion
 from sdpdr.model.language import psd
@@ -73,7 +73,7 @@ def anchored_mvu(
         Nodes of known coordinates. Without any, this is `mvu`.
     coordinates : array_like of shape (p, r)
         Coordinates of the anchors.
-    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
+    isometry : {"inequality", "equality", "band:0.05", ...}, Band or Slack, default "inequality"
         Use ``Slack`` if anchors are noisy and contradict the lengths.
     about : {"mean", "anchors"}, default "mean"
         Maximise the variance of all points about their mean, or the sum of squared distances of
@@ -115,6 +115,7 @@ def anchored_mvu(
     >>> placed.coordinates.ravel().round(4), placed.trust.round(4)
     (array([0.   , 1.125, 3.   ]), array([0.    , 2.7344, 0.    ]))
     """
+    isometry = as_relation(isometry)
     if anchors is None or not np.size(anchors):
         return mvu(graph, isometry)
     known = known_points(graph, anchors, coordinates)
@@ -304,7 +305,7 @@ def _require_consistent(
             f"anchors {known.nodes[k]} and {known.nodes[j]} are {apart[k, j]:.6g} apart, "
             f"{abs(apart[k, j] - allowed):.2g} {'more' if is_far else 'less'} than the "
             f"{allowed:.6g} that the lengths of the graph allow. Correct their coordinates or "
-            "units, or penalize lengths with isometry=sdpdr.blocks.Slack(weight)."
+            "units, or penalize lengths with isometry='slack:1.0'."
         )
 
 

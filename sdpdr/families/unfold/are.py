@@ -16,7 +16,7 @@ from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.neighbor_graph import Provenance
 from sdpdr.graphs.transitions import Labels
 from sdpdr.model import Model
-from sdpdr.model.blocks import Actions, Band, Coinciding, Relation, Variance
+from sdpdr.model.blocks import Actions, Band, Coinciding, Relation, Variance, as_relation
 
 
 @takes_graph
@@ -50,7 +50,7 @@ def are(
         One label for each step from a state to the next, see `sdpdr.graphs.transitions`.
     lengths : sequence of int, optional
         Number of states of each sequence.
-    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
+    isometry : {"inequality", "equality", "band:0.05", ...}, Band or Slack, default "inequality"
     inverse : mapping of labels, optional
         ``{"L": "R"}``: L undoes R. States that must then coincide are merged.
     hops : int, optional
@@ -82,6 +82,7 @@ def are(
     Gram + Centered + Lengths + Actions + Variance
     """
     graph.require_connected()
+    isometry = as_relation(isometry)
     steps = actions
     if not isinstance(steps, Transitions):
         steps = transitions(graph, steps, lengths, inverse)
@@ -156,5 +157,5 @@ def _require_agreement(
             f"equal actions make edges {tuple(map(int, graph.edges[other]))} and "
             f"{tuple(map(int, graph.edges[e]))} equally long, but their squared lengths are "
             f"prescribed as {graph.sqdist[other]:.6g} and {graph.sqdist[e]:.6g}. Use "
-            "isometry='inequality', a wider sdpdr.blocks.Band or Slack."
+            "isometry='inequality' or 'slack:1.0', or a wider band."
         )

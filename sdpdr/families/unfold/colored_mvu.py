@@ -41,7 +41,7 @@ def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality")
         Connected, or such that F has the same mean over every connected component.
     y : array_like or NeighborGraph
         Side information of every node, see `sdpdr.methods.side_information`.
-    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
+    isometry : {"inequality", "equality", "band:0.05", ...}, Band or Slack, default "inequality"
 
     Returns
     -------

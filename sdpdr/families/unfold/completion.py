@@ -25,10 +25,9 @@ from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import dijkstra
 from sdpdr.model import Model
-from sdpdr.model.blocks import Band, Relation, Slack
+from sdpdr.model.blocks import Relation, Slack, as_relation
 
 Penalty: TypeAlias = Literal["square", "absolute"]
-Misfit: TypeAlias = "Literal['auto'] | Penalty | Relation"
 
 # Default penalties of a change, in units of the penalty below which points fly apart.
 DEFAULT_PENALTIES = {"square": 1000.0, "absolute": 100.0}
@@ -45,7 +44,7 @@ def distance_completion(
     graph: NeighborGraph,
     anchors: ArrayLike | None = None,
     coordinates: ArrayLike | None = None,
-    misfit: Misfit = "auto",
+    misfit: Relation = "auto",
     penalty: float | None = None,
 ) -> Model:
     r"""Find points from some of their distances, which may be noisy; some positions may be known.
@@ -74,9 +73,9 @@ def distance_completion(
         Connected, or with an anchor in every component; its edges are the known distances.
     anchors, coordinates
         As for `sdpdr.methods.anchored_mvu`.
-    misfit : {"auto", "square", "absolute", "equality", "inequality"}, blocks.Band or blocks.Slack
+    misfit : {"auto", "square", "absolute"} or a relation of lengths, default "auto"
         By default ``"square"``, and with anchors ``"absolute"``, which are the fastest to prove.
-        The last four are those of `sdpdr.methods.mvu`.
+        The relations are those of `sdpdr.methods.mvu`.
     penalty : float, optional
         c > 1; by default 1000 for ``"square"`` and 100 for ``"absolute"``.
 
@@ -117,17 +116,18 @@ def distance_completion(
 
 
 def _relation(
-    graph: NeighborGraph, anchors: ArrayLike, misfit: Misfit, penalty: float | None
+    graph: NeighborGraph, anchors: ArrayLike, misfit: Relation, penalty: float | None
 ) -> Relation:
     """The relation of lengths for ``misfit`` and ``penalty`` of `distance_completion`."""
-    if isinstance(misfit, (Band, Slack)) or misfit in ("equality", "inequality"):
+    penalties = ("auto", *DEFAULT_PENALTIES)
+    if not isinstance(misfit, str) or misfit not in penalties:
+        relation = as_relation(misfit, "misfit", penalties)
         if penalty is not None:
             raise DataError(
                 f"penalty={penalty} has no effect for misfit={misfit!r}: leave it out, or pass "
                 "misfit='square' or 'absolute'."
             )
-        return misfit
-    validate.choice("misfit", misfit, ("auto", *DEFAULT_PENALTIES, "equality", "inequality"))
+        return relation
     is_absolute = misfit == "absolute" or (misfit == "auto" and np.size(anchors) > 0)
     kind: Penalty = "absolute" if is_absolute else "square"
     penalty = DEFAULT_PENALTIES[kind] if penalty is None else penalty

@@ -68,7 +68,7 @@ def ism(
     slack : float, optional
         Penalty C: constraints may be violated by :math:`\xi`, at a cost of :math:`C\xi`. If it is
         too low, most constraints are violated, and :math:`K_{AA} < \gamma`.
-    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
+    isometry : {"inequality", "equality", "band:0.05", ...}, Band or Slack, default "inequality"
 
     Returns
     -------

@@ -56,7 +56,7 @@ def minimum_volume(
     kappa : float, default 1.0
         Penalty of the variance outside r dimensions, at least -1. At -1 the method is maximum
         variance unfolding for every r.
-    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
+    isometry : {"inequality", "equality", "band:0.05", ...}, Band or Slack, default "inequality"
         If lengths may shrink and kappa >= 0, trailing dimensions can be dropped at no cost: the
         optimum is that of low-rank maximum variance unfolding, and the embedding is flat. If they
         may not, flattening competes with preserving lengths.
@@ -189,7 +189,7 @@ def rank_constrained(
         Connected.
     rank : int, default 2
         r, from 1 to n - 1.
-    isometry : {"equality", "inequality"}, blocks.Band or blocks.Slack, default "equality"
+    isometry : {"equality", "inequality", "band:0.05", ...}, Band or Slack, default "equality"
         If lengths may shrink, a low rank can be reached by shorter edges: use equality or a `Band`
         for an isometric result.
     share : float, default 0.9

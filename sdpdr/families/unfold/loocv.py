@@ -13,7 +13,7 @@ from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.given import takes_graph
 from sdpdr.linalg.distances import about_centre
 from sdpdr.model import Affine, Block, Model, Var
-from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Slack
+from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Slack, as_relation
 from sdpdr.model.blocks.entries import (
     LeastTrace,
     NonNegative,
@@ -63,7 +63,7 @@ def loocv(
         longest edge has length one (an angle of 60 degrees).
     minimum : float, optional
         Minimise :math:`\operatorname{tr} K` instead, with a geometric mean of at least this.
-    isometry : {"equality"}, blocks.Band or blocks.Slack, default "equality"
+    isometry : {"equality", "band:0.05", ...}, Band or Slack, default "equality"
         Lengths that may shrink freely are refused, because all points would coincide.
 
     Returns
@@ -94,8 +94,7 @@ def loocv(
     if isometry == "inequality":
         raise ModelError(
             "with isometry='inequality' all points fall into one point, K = (tau / n) 11^T, which "
-            "has the largest mean of all. Use 'equality', "
-            "sdpdr.blocks.Band(width) or sdpdr.blocks.Slack(weight)."
+            "has the largest mean of all. Use 'equality', 'band:0.05' or 'slack:1.0'."
         )
     if sum((trace is not None, bool(unit), minimum is not None)) > 1:
         raise ModelError("give one of trace, unit=True and minimum, not several.")
@@ -150,10 +149,11 @@ def fold(graph: NeighborGraph, isometry: Relation = "equality") -> Model:
     1.0
     """
     graph.require_connected()
+    isometry = as_relation(isometry)
     if isometry == "inequality" or isinstance(isometry, Slack):
         raise ModelError(
             f"isometry={isometry!r} does not keep lengths, and without them all points "
-            "fold into one: pass 'equality' or sdpdr.blocks.Band(width)."
+            "fold into one: pass 'equality' or 'band:0.05'."
         )
     n, masses = graph.n, graph.masses
     blocks = (Gram(n), Centered(n, masses), Isometry(graph, isometry), LeastTrace(n, masses))

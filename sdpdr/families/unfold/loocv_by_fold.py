@@ -64,7 +64,7 @@ def solve_loocv(
     ----------
     graph, trace
         As for `sdpdr.methods.loocv`, whose errors it raises.
-    isometry : {"equality"} or blocks.Band, default "equality"
+    isometry : {"equality", "band:0.05"} or Band, default "equality"
     tol, time_limit, seed
         As for `sdpdr.solve`.
 

@@ -22,6 +22,7 @@ from sdpdr.model.blocks import (
     Slack,
     Spread,
     Variance,
+    as_relation,
 )
 from sdpdr.model.language import psd
 
@@ -44,7 +45,7 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
     ----------
     graph : NeighborGraph
         Connected; edges with squared lengths d.
-    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
+    isometry : {"inequality", "equality", "band:0.05", ...}, Band or Slack, default "inequality"
         The default lets lengths shrink; it always has interior points and a certificate. Exact
         equality may have no interior (collinear or crowded neighbourhoods), and a narrow ``Band``
         restores it.
@@ -82,6 +83,7 @@ def placements(graph: NeighborGraph, isometry: Relation) -> tuple[Block, ...]:
 
 def stretch_of(isometry: Relation) -> float:
     """Factor by which a length can grow."""
+    isometry = as_relation(isometry)
     if isinstance(isometry, Slack):
         return float("inf")
     return float(np.sqrt(1.0 + isometry.width)) if isinstance(isometry, Band) else 1.0
@@ -106,7 +108,7 @@ def isometric(
     Parameters
     ----------
     graph : NeighborGraph
-    isometry : {"equality", "inequality"}, blocks.Band or blocks.Slack, default "equality"
+    isometry : {"equality", "inequality", "band:0.05", ...}, Band or Slack, default "equality"
     variance : float, optional
         v; no lower bound by default. There is no feasible matrix if v exceeds the optimum of `mvu`.
 
@@ -162,7 +164,7 @@ def mfnu(
     ----------
     graph : NeighborGraph
         Connected.
-    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
+    isometry : {"inequality", "equality", "band:0.05", ...}, Band or Slack, default "inequality"
     pairs : FurthestPairs, optional
         By default `sdpdr.graphs.furthest_pairs` of the graph.
 

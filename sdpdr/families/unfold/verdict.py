@@ -166,7 +166,7 @@ class LengthsKept:
         if self.is_unfolding_short:
             return (
                 f"All dimensions of the unfolding keep {self.in_all:.0%}: its lengths shrank. "
-                "With isometry=sdpdr.blocks.Band(0.05) they do not, but then the variance is spread"
+                "With isometry='band:0.05' they do not, but then the variance is spread"
                 " over more dimensions, and so few may keep less than now."
             )
         beside = "" if isometry == "inequality" else " as well"

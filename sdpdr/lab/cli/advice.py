@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-_RELATION = re.compile(r"(?:\bsdpdr\.blocks\.)?\b(Band|Slack)\(([^()]*)\)")
 _VALUE = r"""(?:'(?P<text>[^']*)'|"(?P<word>[^"]*)"|(?P<number>[-\w:+]+(?:\.\d[-\w+]*)?))"""
 
 
@@ -25,7 +24,7 @@ def in_options(options: Mapping[str, str]) -> Callable[[object], str]:
     --------
     >>> translate = in_options({"connect": "--connect ", "isometry": "--isometry ",
     ...                         "ridge": "--set ridge="})
-    >>> translate("Take more neighbours, or connect='mst' or isometry=sdpdr.blocks.Band(0.05).")
+    >>> translate("Take more neighbours, or connect='mst' or isometry='band:0.05'.")
     'Take more neighbours, or --connect mst or --isometry band:0.05.'
     >>> translate("Pass ridge=1e-3, or another `connect`.")
     'Pass --set ridge=1e-3, or another --connect.'
@@ -36,8 +35,7 @@ def in_options(options: Mapping[str, str]) -> Callable[[object], str]:
     named = re.compile(rf"`({names})`")
 
     def translate(message: object) -> str:
-        text = _RELATION.sub(lambda found: f"{found[1].lower()}:{found[2]}", str(message))
-        text = named.sub(lambda found: options[found[1]].rstrip(" ="), text)
+        text = named.sub(lambda found: options[found[1]].rstrip(" ="), str(message))
         return keyword.sub(
             lambda found: (
                 f"{options[found['name']]}{found['text'] or found['word'] or found['number']}"

@@ -31,9 +31,9 @@ from sdpdr.lab.cli.outputs import (
 )
 from sdpdr.lab.cli.saved import SUFFIX, model_of
 from sdpdr.lab.cli.terminal import echo, info
-from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
 from sdpdr.lab.tables.distances import square_table
 from sdpdr.lab.tables.table import Table
+from sdpdr.model.blocks import RELATIONS, as_relation
 from sdpdr.program import Status
 from sdpdr.program.run import shown
 from sdpdr.solving.iterate.records import IterationStatus
@@ -83,7 +83,7 @@ _METHOD = app.apply_all(
            "6, of a sample auto).",
            type=Parsed("K", _neighbors, "a whole number from 1 on, or auto")),
     option("--isometry HOW", f"{', '.join(RELATIONS)} (default: inequality).",
-           type=Parsed("HOW", parse_relation)),
+           type=Parsed("HOW", as_relation)),
     option("--connect", "A disconnected graph is joined by several edges (the default) or by its "
            "shortest missing ones, cut down to its largest part, or refused.",
            type=click.Choice(("bridges", "mst", "largest", "error"))),

@@ -29,7 +29,7 @@ from sdpdr.base.errors import (
     nearest_name,
 )
 from sdpdr.families import methods
-from sdpdr.model.blocks import Band, Relation, Slack
+from sdpdr.model.blocks import RELATIONS, Band, Relation, Slack, as_relation
 
 _REQUIRED = object()
 _KINDS: Mapping[str, tuple[str, Any]] = MappingProxyType(
@@ -245,9 +245,6 @@ GRAPHS: Mapping[str, Callable[..., Any]] = MappingProxyType(
 )
 """Constructors of graphs by name."""
 
-RELATIONS = ("inequality", "equality", "band:WIDTH", "slack:WEIGHT")
-"""Relations of isometry as written on the command line."""
-
 
 def takes_points(make: Callable[..., Any]) -> bool:
     """Whether the first argument of a constructor of graphs is points."""
@@ -261,10 +258,8 @@ def takes_data(method: Callable[..., Any]) -> bool:
 
 def relation(given: object) -> Relation:
     """Return the relation of isometry that a card names."""
-    if given == "inequality":
-        return "inequality"
-    if given == "equality":
-        return "equality"
+    if isinstance(given, str):
+        return as_relation(given)
     if isinstance(given, Mapping):
         keys = set(given)
         if keys == {"band"}:
@@ -275,23 +270,8 @@ def relation(given: object) -> Relation:
     raise UnknownNameError(
         "isometry",
         given,
-        ("inequality", "equality", "{band = 0.01}", "{slack = 10, penalty, relative}"),
+        (*RELATIONS, "{band = 0.01}", "{slack = 10, penalty, relative}"),
     )
-
-
-def parse_relation(text: str) -> Relation:
-    """Return the relation of isometry that the command line names, one of `RELATIONS`."""
-    name, colon, number = text.partition(":")
-    if name not in (("band", "slack") if colon else ("inequality", "equality")):
-        raise UnknownNameError("isometry", text, RELATIONS)
-    if not colon:
-        return relation(name)
-    try:
-        value = float(number)
-    except ValueError:
-        words = f"{text!r} needs a number after the colon, as in {name}:0.01."
-        raise ModelError(words) from None
-    return relation({name: value})
 
 
 def _plain_number(value: object) -> float:

@@ -107,7 +107,7 @@ def AnchoredIsometry(
     ----------
     graph, anchors, coordinates, gram
         As of `AnchoredLengths`.
-    relation : {"inequality", "equality"}, Band or Slack, default "inequality"
+    relation : {"inequality", "equality", "band:0.05", "slack:1.0"}, Band or Slack
 
     Returns
     -------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -66,7 +66,48 @@ class Slack(ChecksKeywords):
             raise UnknownNameError("penalty", self.penalty, ("square", "absolute"))
 
 
-Relation: TypeAlias = "Literal['equality', 'inequality'] | Band | Slack"
+Relation: TypeAlias = "str | Band | Slack"
+
+RELATIONS = ("inequality", "equality", "band:0.05", "slack:1.0")
+"""How relations of lengths are written; `Band` and `Slack` can also be passed themselves."""
+
+
+def as_relation(given: Relation, name: str = "isometry", others: Sequence[str] = ()) -> Relation:
+    """Return a relation of lengths, with a band or slack that is written as text read.
+
+    Parameters
+    ----------
+    given : {"inequality", "equality", "band:0.05", "slack:1.0"}, Band or Slack
+    name : str, default "isometry"
+        The parameter, for errors.
+    others : sequence of str, optional
+        What else the parameter can be, for errors.
+
+    Raises
+    ------
+    UnknownNameError
+        For a relation that is none of these.
+    ModelError
+        The width or the weight is not a number, or cannot be one.
+
+    Examples
+    --------
+    >>> as_relation("band:0.05"), as_relation("equality")
+    (Band(width=0.05), 'equality')
+    """
+    if isinstance(given, (Band, Slack)):
+        return given
+    kind, colon, number = given.partition(":") if isinstance(given, str) else ("", "", "")
+    if not colon and kind in ("inequality", "equality"):
+        return kind
+    if not colon or kind not in ("band", "slack"):
+        raise UnknownNameError(name, given, (*others, *RELATIONS))
+    try:
+        value = float(number)
+    except ValueError:
+        words = f"{name}={given!r} needs a number after the colon, as in '{kind}:0.05'."
+        raise ModelError(words) from None
+    return Band(value) if kind == "band" else Slack(value)
 
 
 class SquaredLengths(Block):
@@ -125,10 +166,10 @@ def Isometry(graph: NeighborGraph, relation: Relation = "inequality", gram: str 
     Parameters
     ----------
     graph : NeighborGraph
-    relation : {"inequality", "equality"}, Band or Slack, default "inequality"
-        With q the squared lengths after unfolding and d those before: ``"inequality"`` is
-        q <= d, ``"equality"`` q = d, ``Band(a)`` is (1 - a) d <= q <= (1 + a) d, and ``Slack(v)``
-        penalizes q - d.
+    relation : {"inequality", "equality", "band:0.05", "slack:1.0"}, Band or Slack
+        With q the squared lengths after unfolding and d those before: ``"inequality"``, the
+        default, is q <= d, ``"equality"`` q = d, ``"band:0.05"`` or ``Band(0.05)`` is
+        .95 d <= q <= 1.05 d, and ``"slack:10"`` or ``Slack(10)`` penalizes q - d.
     gram : str, default "K"
 
     Returns
@@ -148,9 +189,9 @@ def Isometry(graph: NeighborGraph, relation: Relation = "inequality", gram: str 
 
     Examples
     --------
-    >>> from sdpdr.blocks import Band, Isometry
+    >>> from sdpdr.blocks import Isometry
     >>> from sdpdr import graphs
-    >>> Isometry(graphs.path([1.0, 1.0]), Band(0.1)).label
+    >>> Isometry(graphs.path([1.0, 1.0]), "band:0.1").label
     'isometry'
     """
 
@@ -167,24 +208,23 @@ def related(lengths: Callable[..., Block], relation: Relation) -> Block:
     ----------
     lengths : callable
         Makes the block from ``exact`` and ``relative``.
-    relation : {"inequality", "equality"}, Band or Slack
+    relation : {"inequality", "equality", "band:0.05", "slack:1.0"}, Band or Slack
 
     Raises
     ------
     UnknownNameError
         For a relation that is none of these.
     """
+    relation = as_relation(relation)
     if relation == "inequality":
         return lengths(exact=False)
     if relation == "equality":
         return lengths(exact=True)
     if isinstance(relation, Band):
         return relax(lengths(exact=True), relation.width)
-    if isinstance(relation, Slack):
-        exact = lengths(exact=True, relative=relation.relative)
-        return soften(exact, relation.weight, square=relation.penalty == "square")
-    known = ("equality", "inequality", "sdpdr.blocks.Band(0.05)", "sdpdr.blocks.Slack(1.0)")
-    raise UnknownNameError("relation", relation, known)
+    assert isinstance(relation, Slack)
+    exact = lengths(exact=True, relative=relation.relative)
+    return soften(exact, relation.weight, square=relation.penalty == "square")
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ def isometric_nmf(
         With n nodes and the squared lengths d.
     X : array_like of shape (n, m)
         V, nonnegative: a row for each node.
-    isometry : {"equality", "inequality"}, blocks.Band or blocks.Slack, default "equality"
+    isometry : {"equality", "inequality", "band:0.05", ...}, Band or Slack, default "equality"
     trace_limit : float, optional
         :math:`\operatorname{tr} Z \le \tau`.
     n_components : int, optional

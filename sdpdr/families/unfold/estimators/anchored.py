@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class AnchoredMVU(LengthEmbedding):
     ----------
     n_components : int, default 2
         Dimension of the embedding if no coordinates are known; else their number.
-    isometry : {"auto", "inequality", "equality"}, blocks.Band or blocks.Slack, default "auto"
+    isometry : {"auto", "inequality", "equality", "band:0.05", ...}, Band or Slack, default "auto"
         By default changes of lengths are penalized: a relative change of a squared length costs a
         hundred times the squared extent of the anchors and the paths beyond them, so that lengths
         change by about one percent if coordinates and lengths agree. Edges are chords, so
@@ -104,7 +104,7 @@ class AnchoredMVU(LengthEmbedding):
     """
 
     _: KW_ONLY
-    isometry: Relation | Literal["auto"] = "auto"  # type: ignore[assignment]  # one word more than the base
+    isometry: Relation = "auto"
 
     def fit(self, X: Any, y: Any = None) -> AnchoredMVU:
         """Find the unknown coordinates.
@@ -126,7 +126,7 @@ class AnchoredMVU(LengthEmbedding):
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         self.anchors_, nodes, coordinates = self._known = known_nodes(graph, y)
-        relation: Any = self.isometry
+        relation = self.isometry
         if not nodes.size:
             warn(
                 "no coordinates are known, so the unfolding is that of MVU: pass y with the "

@@ -21,11 +21,12 @@ from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import counted, numbered, rows_like
 from sdpdr.families.unfold.anchored import missed_lengths, place
-from sdpdr.families.unfold.completion import Misfit, distance_completion, refine_from_both
+from sdpdr.families.unfold.completion import distance_completion, refine_from_both
 from sdpdr.families.unfold.estimators.anchored import known_nodes
 from sdpdr.families.unfold.estimators.time_limit import DefaultTimeLimit
 from sdpdr.families.unfold.verdict import Reporting
 from sdpdr.graphs import complete
+from sdpdr.model.blocks import Relation
 from sdpdr.solving.solve import solve
 
 # Root mean square and largest error, relative to the root mean square of the given lengths, beyond
@@ -49,7 +50,7 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
     ----------
     n_components : int, default 2
         Dimension of the positions; with anchors, their number of coordinates instead.
-    misfit : {"auto", "square", "absolute", ...}, blocks.Band or blocks.Slack, default "auto"
+    misfit : {"auto", "square", "absolute"} or a relation of lengths, default "auto"
         Penalty of a changed distance: the square of the relative change of its square (the
         default without anchors), or the absolute value (the default with anchors), with which no
         distance changes if that is possible, but which takes longer if it is not; or another
@@ -130,7 +131,7 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
 
     n_components: int = 2
     _: KW_ONLY
-    misfit: Misfit = "auto"
+    misfit: Relation = "auto"
     penalty: float | None = None
     solver: Any = "auto"
     tol: float | None = None

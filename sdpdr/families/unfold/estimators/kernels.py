@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from sdpdr.families.unfold.verdict import variance_shown
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
-from sdpdr.model.blocks import Band, OtherSums, Relation, Slack
+from sdpdr.model.blocks import Band, OtherSums, Relation, Slack, as_relation
 from sdpdr.program import Solution
 
 # Relative change of squared lengths with which there is an interior, so that proofs succeed.
@@ -114,8 +114,8 @@ class LOOCVUnfolding(Sampling):
     trace : float, optional
         Bound of the trace of the kernel. Default: twice the variance of the points, or if that is
         more, 1.5 times the trace of the points after moving them until no product is negative.
-    isometry : {"auto", "equality"}, blocks.Band or blocks.Slack, default "auto"
-        By default ``sdpdr.blocks.Band(0.05)``. With exact lengths there is hardly an interior, so
+    isometry : {"auto", "equality", "band:0.05", ...}, Band or Slack, default "auto"
+        By default ``"band:0.05"``. With exact lengths there is hardly an interior, so
         the optimum is found, but most proofs fail.
     n_components, n_neighbors, metric, angles, connect, extension
         As for `sdpdr.MVU`.
@@ -155,7 +155,7 @@ class LOOCVUnfolding(Sampling):
 
     _: KW_ONLY
     trace: float | None = None
-    isometry: Relation | Literal["auto"] = "auto"
+    isometry: Relation = "auto"
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         return loocv(graph, self._trace(graph), isometry=self._relation())
@@ -186,7 +186,7 @@ class LOOCVUnfolding(Sampling):
         return self._is_left_to_us() and not isinstance(self._relation(), Slack)
 
     def _relation(self) -> Relation:
-        return Band(_WIDTH) if self.isometry == "auto" else self.isometry
+        return Band(_WIDTH) if self.isometry == "auto" else as_relation(self.isometry)
 
     def _has_exact_lengths(self) -> bool:
         return self._relation() == "equality"

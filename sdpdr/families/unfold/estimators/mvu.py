@@ -43,7 +43,7 @@ class MVU(SampledEmbedding):
     n_neighbors : int or "auto", default 6
         Two points are joined if either is among the other's nearest. ``"auto"`` uses
         `sdpdr.graphs.choose_k`.
-    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
+    isometry : {"inequality", "equality", "band:0.05", ...}, Band or Slack, default "inequality"
         Bounds on the lengths of edges, or their penalty; see `sdpdr.blocks.Isometry`.
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"precomputed"``, X holds (plain, not squared) distances.

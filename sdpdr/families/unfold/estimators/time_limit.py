@@ -53,7 +53,7 @@ class DefaultTimeLimit:
         if self._has_exact_lengths():
             words.append(
                 "With exact lengths there often is no interior, without which proofs fail; "
-                f"{self._lengths}=sdpdr.blocks.Band(0.05) or 'inequality' leaves one."
+                f"{self._lengths}='band:0.05' or 'inequality' leaves one."
             )
         gaps = [f"gap {solution.gap:.1e}"]
         if solution.attained is None:
