@@ -1,4 +1,4 @@
-r"""Arrows as second-order cones, which solvers that know these handle far faster than matrices.
+r"""Arrows as second-order cones, which solvers that support them handle far faster than matrices.
 
 .. math::
 
@@ -32,7 +32,7 @@ _LEAST_ORDER = 3
 
 @lru_cache(maxsize=32)
 def _places(order: int) -> tuple[Index, Index, Index]:
-    """Places in ``svec`` of the rest of the first row, of the rest of the diagonal, of all else."""
+    """Places in ``svec``: first row and diagonal, both without entry (0, 0), and all others."""
     k = np.arange(1, order)
     neck, tail = svec_index(0, k), svec_index(k, k)
     return neck, tail, np.setdiff1d(np.arange(1, svec_size(order)), np.concatenate([neck, tail]))
@@ -82,7 +82,7 @@ def is_seen_as_arrow(sdp: SDP, name: str, order: int) -> bool:
     if order < _LEAST_ORDER:
         return False
     maps = [side[name] for side in sdp.expressions() if name in side]
-    # Those read many entries of the whole matrix, and are not written out for large programs.
+    # Wide maps read many entries of the matrix, so they are not written out for large programs.
     if any(isinstance(one, LinearMap) and one.is_wide() for one in maps):
         return False
     sides = [linear_map.matrix() for linear_map in maps]
@@ -117,7 +117,7 @@ def head_and_neck(order: int, *, scaled: bool = False) -> sp.csr_array:
 
 
 def of_arrow(multiplier: Array) -> Array:
-    """Numbers whose products with (a + t, a - t, 2 v) are those of a matrix with arrows.
+    """The vector whose product with (a + t, a - t, 2 v) is that of a multiplier with an arrow.
 
     Examples
     --------
@@ -130,9 +130,9 @@ def of_arrow(multiplier: Array) -> Array:
 
 
 def unfolded(order: int, cone: Array) -> Array:
-    """The matrix whose products with arrows are those of numbers with (a + t, a - t, 2 v).
+    """A matrix whose product with an arrow is that of a vector with (a + t, a - t, 2 v).
 
-    It is positive semidefinite where the numbers are in the second-order cone.
+    It is positive semidefinite if the vector is in the second-order cone.
 
     Examples
     --------

@@ -31,10 +31,10 @@ def exact_columns(matrix: sp.csr_array) -> list[Vector] | None:
 
 
 class Span:
-    """Vectors taken in one by one, and what is left of others modulo them.
+    """The span of vectors that are inserted one by one, and remainders of others modulo it.
 
-    Every vector has the entry one at its first place, the pivot, where those taken in later are
-    zero. Not kept reduced, as an `Echelon` is, which would fill the vectors.
+    Every vector has the entry one at its first place, the pivot, where those inserted later are
+    zero. Unlike an `Echelon`, earlier vectors are not reduced by later ones, which would fill them.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Span:
             add(rest, self.pivots[pivot], -rest[pivot])
 
     def insert(self, vector: Mapping[int, Fraction]) -> bool:
-        """Take one more vector in; whether it says anything new."""
+        """Insert a vector; True if it was not in the span before."""
         rest = self.reduced(vector)
         if rest:
             first = min(rest)
@@ -100,7 +100,7 @@ class Echelon:
         return rest
 
     def insert(self, vector: Mapping[int, Fraction]) -> bool:
-        """Take one more null vector in; whether it says anything new."""
+        """Insert a null vector; True if it was not in the span before."""
         rest = self.reduced(vector)
         if not rest:
             return False
@@ -118,7 +118,7 @@ class Echelon:
         return True
 
     def filtered(self, is_kept: Callable[[Vector], bool]) -> Echelon:
-        """Those of its null vectors, as they are, of which something is true."""
+        """The null vectors for which a condition holds, unchanged."""
         found = Echelon()
         found.vectors = {i: vector for i, vector in self.vectors.items() if is_kept(vector)}
         found.mixed = self.mixed & found.vectors.keys()
@@ -131,16 +131,16 @@ class Echelon:
         return {j: -value for j, value in self.vectors[i].items() if j != i}
 
     def basis(self, n: int) -> list[tuple[int, int, Fraction]]:
-        """The entries of V, as rows, columns and numbers, of matrices of order n."""
+        """The entries (row, column, number) of V for matrices of order n."""
         own = [i for i in range(n) if i not in self.vectors]
         column = {place: k for k, place in enumerate(own)}
         return [(i, column[j], a) for i in range(n) for j, a in self.row(i).items()]
 
 
 def complement(null: sp.csr_array) -> sp.csr_array | None:
-    """Columns of integers that span what is orthogonal to others, without rounding.
+    """Columns of integers that span the orthogonal complement of others, without rounding.
 
-    None where a column has numbers that are no doubles, or where that takes too long.
+    None if a column needs integers that doubles do not hold, or if the elimination is too long.
 
     Examples
     --------

@@ -25,10 +25,10 @@ _READ = frozenset(name for name in dir(np.ndarray) if name[0] != "_") - _WRITES 
 class Factor(NDArrayOperatorsMixin):
     """A positive semidefinite matrix K = R R^T kept as R.
 
-    It is read as an array of shape (n, n) is: entries, rows, blocks, sums and products with ``@``
-    are computed from R. Whatever else an array has (``max``, ``round``, ``reshape``), or NumPy does
-    with one, is that of `dense`, of n^2 numbers, and SciPy so does with a sparse array on the left
-    of ``@``: ``(K @ A.T).T`` does not. It is not written to.
+    It is read like an array of shape (n, n). Entries, rows, blocks, sums and products with ``@``
+    are computed from R. All other attributes of an array (``max``, ``round``, ``reshape``), and
+    functions of NumPy, form `dense` first, with n^2 numbers; so does SciPy if a sparse array A is
+    on the left of ``@``, where ``(K @ A.T).T`` avoids it. It cannot be written to.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class Factor(NDArrayOperatorsMixin):
         dense = [x.dense() if isinstance(x, Factor) else x for x in inputs]
         return getattr(ufunc, method)(*dense, **options)
 
-    # Comparisons are by entry, as an array's; as a thing it is known by what it is, all the same.
+    # The mixin's ``==`` compares entries, which removes the default hash; keys need identity.
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
@@ -204,7 +204,7 @@ def _is_line(part: Any) -> bool:
 
 
 def _is_block(parts: tuple[Any, ...]) -> bool:
-    """Whether rows and columns are chosen each by themselves, so that a product has the entries."""
+    """Whether an index chooses rows and columns independently, so a product has the entries."""
     if not 1 <= len(parts) <= 2:
         return False
     lists = [part for part in parts if not _is_line(part)]
@@ -224,14 +224,14 @@ def _is_list(part: Any) -> bool:
 
 
 def _product(left: Any, right: Any) -> Any:
-    """A product of which one side is a factor, from the inside out."""
+    """A product with a factor on one side, without forming R R^T."""
     if isinstance(left, Factor):
         return left.factor @ (left.factor.T @ right)
     return (left @ right.factor) @ right.factor.T
 
 
 def _scaled(ufunc: np.ufunc, *inputs: Any) -> Factor | None:
-    """A factor times or over a number, as a factor; None where it is something else."""
+    """A factor times or divided by a positive number, as a factor; None for other operations."""
     if ufunc is np.multiply and isinstance(inputs[0], Real):
         inputs = inputs[::-1]
     if ufunc not in (np.multiply, np.divide) or not isinstance(inputs[1], Real):

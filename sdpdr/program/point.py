@@ -112,7 +112,7 @@ class VectorVariable:
 
 @dataclass(frozen=True, eq=False)
 class ShapedVariable(VectorVariable):
-    """A vector of scalars that people see as an array.
+    """A vector of scalars that users see as an array.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ Variable: TypeAlias = PsdVariable | VectorVariable
 
 
 def side_by_side(variables: Iterable[Variable]) -> dict[str, slice]:
-    """Where the coordinates of variables are, those of one after those of another.
+    """Slices of the coordinates of variables in one long vector, in their order.
 
     Examples
     --------
@@ -188,12 +188,12 @@ def congruent(value: Value, basis: Matrix) -> Value:
 
 
 def spectrum_of(value: Value) -> tuple[Array, Array]:
-    """Eigenvalues, descending, and eigenvectors; of a factor, only its columns' many."""
+    """Eigenvalues, descending, and eigenvectors; of a factor with r columns, only r of them."""
     return factor_spectrum(value.factor) if isinstance(value, Factor) else gram_spectrum(value)
 
 
 def leading_factor(values: Array, vectors: Array, rank: int) -> Array:
-    """Columns that are eigenvectors times the roots of their eigenvalues, zero beyond the last.
+    """Eigenvectors times the square roots of their eigenvalues, padded with zero columns.
 
     Parameters
     ----------
@@ -242,9 +242,9 @@ def principal_places(value: Value, weights: Array | None, rank: int) -> tuple[Ar
     Returns
     -------
     values : array
-        Eigenvalues of :math:`W^{1/2} K W^{1/2}`, descending; of a factor, only its columns' many.
+        Eigenvalues of :math:`W^{1/2} K W^{1/2}`, descending; of a factor with r columns, only r.
     places : array of shape (n, rank)
-        The entry of largest size of each column is positive.
+        The entry of largest absolute value in each column is positive.
 
     Examples
     --------
@@ -258,7 +258,7 @@ def principal_places(value: Value, weights: Array | None, rank: int) -> tuple[Ar
     values, vectors = spectrum_of(weighed(value, weights))
     if weights is None:
         return values, leading_factor(values, vectors, rank)
-    # Through K, not over roots of weights, of which small ones would leave nothing but rounding.
+    # K is multiplied, because dividing by small square roots of weights would amplify rounding.
     some = np.flatnonzero(values[:rank] > len(vectors) * np.finfo(float).eps * values[0])
     places = np.zeros((len(vectors), rank))
     back = value @ (np.sqrt(weights)[:, None] * vectors[:, some])
@@ -268,7 +268,7 @@ def principal_places(value: Value, weights: Array | None, rank: int) -> tuple[Ar
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """What a solver hands back: values by variable, multipliers by row label.
+    """What a solver returns: values by variable, multipliers by row label.
 
     Parameters
     ----------

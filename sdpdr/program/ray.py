@@ -1,4 +1,4 @@
-"""What proves that there is no feasible point, or no limit to the objective."""
+"""Proofs that a program is infeasible or unbounded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.program.point import Value, as_dense
 
-# Numbers beyond which a record keeps words alone.
+# A record with more numbers than this keeps its text only.
 LARGEST_RECORDED = 100_000
 
 Kind = Literal["infeasible", "unbounded"]
@@ -20,22 +20,23 @@ Kind = Literal["infeasible", "unbounded"]
 
 @dataclass(frozen=True, eq=False)
 class Ray:
-    r"""A proof that there is no feasible point, or no limit to the objective.
+    r"""A proof that a program is infeasible or unbounded.
 
     Attributes
     ----------
     kind : {"infeasible", "unbounded"}
     margin : float
-        Between 0 and 1. For multipliers, the amount by which they contradict the constraints over
-        the size of its terms, :math:`\sum_e |b_e y_e| + |\langle g, Z\rangle|`: while every right
-        side changes by less than this share of itself, the same multipliers prove the same. For a
-        direction, the same with the costs, :math:`-\langle C, D\rangle` over the size of its terms.
-        Zero behind faces.
+        Between 0 and 1. For multipliers, the amount by which they contradict the constraints,
+        divided by the absolute values of its terms,
+        :math:`\sum_e |b_e y_e| + |\langle g, Z\rangle|`: if every right-hand side changes by less
+        than this share of itself, the same multipliers still prove infeasibility. For a direction,
+        :math:`-\langle C, D\rangle` divided by the absolute values of its terms. Zero if the proof
+        uses faces.
     argument : str
         How it was proved; all rounding is accounted for.
     duals : mapping from label to array
         The multipliers of ``"infeasible"``: shape (m,) of rows, (order, order) of matrix
-        inequalities. Empty where the proof takes faces first.
+        inequalities. Empty if the proof uses faces.
     values : mapping from variable name to array
         The direction of ``"unbounded"``; likewise.
     """
@@ -64,8 +65,7 @@ class Ray:
 def listed(numbers: Array) -> Any:
     """Nested lists, row by row, ready for JSON.
 
-    JSON has no nan, in whose place it gets None, and of complex numbers, which become two
-    lists.
+    JSON has neither nan, which becomes None, nor complex numbers, which become two lists.
 
     Examples
     --------

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Slack relative to right-hand sides up to which constraints bind. Points certified to 1e-6 leave
 # less in binding constraints, and seldom as little in others.
 BINDING = 1e-4
-# Eigenvalues that count beside the largest.
+# Share of the largest from which eigenvalues count for the rank.
 _COUNTS = 1e-6
 _WIDTH, _LINES = 100, 3
 # Lines of a table, and numbers in a cell.
@@ -99,7 +99,7 @@ def report(solution: Solution, details: bool = False) -> str:
 
 
 def card(solution: Solution, picture: str = "") -> str:
-    """The answer in a sentence and as a table, and beside it a picture.
+    """The answer as a sentence and a table, with a picture beside them.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def _faces(exposures: Sequence[Exposure]) -> str:
 
 
 def _unknown(duals: Mapping[str, Array]) -> str:
-    """Why some constraints have no multipliers; nothing where all have."""
+    """Why some constraints have no multipliers; empty if all have some."""
     labels = [repr(label) for label, y in duals.items() if np.isnan(y).any()]
     if not labels:
         return ""
@@ -160,7 +160,7 @@ def _unknown(duals: Mapping[str, Array]) -> str:
 
 
 def _errors(residuals: Residuals) -> str:
-    """The six DIMACS errors with their names; nothing where none is known."""
+    """The six DIMACS errors with their names; empty if none is known."""
     errors = asdict(residuals)
     if not any(map(isfinite, errors.values())):
         return ""
@@ -168,13 +168,13 @@ def _errors(residuals: Residuals) -> str:
 
 
 def _seconds(timings: Mapping[str, float]) -> str:
-    """Seconds of each phase that took any, and in all."""
+    """Seconds of each phase that took some, and their sum."""
     phases = [f"{phase} {seconds:.2f}" for phase, seconds in timings.items() if seconds >= 0.005]
     return ", ".join([*phases, f"all {sum(timings.values()):.2f}"])
 
 
 def _paragraphs(shown: Mapping[str, str]) -> str:
-    """Names in one column, and beside them their words, on a few lines each."""
+    """Names in one column, and their texts in another, on a few lines each."""
     indent = max(map(len, shown)) + 2
     return "\n".join(
         fill(
@@ -193,7 +193,7 @@ def _paragraphs(shown: Mapping[str, str]) -> str:
 
 
 def _table(heads: _Line, lines: Iterable[_Line]) -> str:
-    """Columns under their heads, of the first lines only; nothing where there is no line."""
+    """The first lines in columns under their heads; empty if there are no lines."""
     lines = list(lines)
     if not lines:
         return ""
@@ -234,7 +234,7 @@ def _proof(solution: Solution) -> Iterator[_Line]:
 
 
 def _largest(y: Array) -> str:
-    """The largest of multipliers in size, by row; of a matrix of them its trace."""
+    """The multipliers of largest absolute value, by row; for a matrix, its trace."""
     if y.ndim == 2:
         return f"a matrix of trace {np.trace(y):.3g}"
     first = np.argsort(-np.abs(y), kind="stable")[:_NUMBERS]

@@ -32,9 +32,9 @@ class Rows:
     Raises
     ------
     ModelError
-        If the relation is another one.
+        If the relation is neither.
     ShapeError
-        If right sides are no vector.
+        If the right-hand sides are not a vector.
     """
 
     label: str
@@ -67,7 +67,7 @@ class Rows:
         return np.asarray(self.rhs == 0.0 if self.relation == "==" else self.rhs >= 0.0)
 
     def take(self, chosen: NDArray[np.bool_] | Index) -> Rows:
-        """The rows of a mask, or at some places."""
+        """The rows that a mask or an array of indices chooses."""
         at = np.arange(self.m)[chosen]
         if np.array_equal(at, np.arange(self.m)):
             return self

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Verdict(Enum):
-    """How a solver ended, by its own word, in one vocabulary."""
+    """The verdict of a solver on its own run, in one vocabulary for all solvers."""
 
     SOLVED = "solved"
     INACCURATE = "solved inaccurately"
@@ -22,7 +22,7 @@ class Verdict(Enum):
 
     @property
     def mirrored(self) -> Verdict:
-        """What it means for a program that its dual ended so.
+        """The verdict on a program whose dual ended with this one.
 
         Examples
         --------
@@ -39,7 +39,7 @@ _MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.I
 
 
 def shown(number: float | None, style: str = ".10g") -> str:
-    """A number, or "none" where there is none; zero has no sign.
+    """Format a number; "none" if it is missing or not finite, and zero without a sign.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Claim:
-    """What the solver said about its own answer.
+    """What the solver claims about its own answer.
 
     Attributes
     ----------
@@ -104,19 +104,19 @@ class Claim:
 
 @dataclass(frozen=True)
 class Run:
-    """What one solver in one form has come to.
+    """The result of one solver in one form.
 
     Attributes
     ----------
     solver, form : str
     status : str
-        Name of the `Status` that it would have alone.
+        Name of the `Status` of a solve with this solver alone.
     value, bound, attained : float or None
         As of a `Solution`; None where there is none.
     seconds : float
-        By the clock on the wall, from its reductions to its grading.
+        Wall-clock seconds from its reductions to its grading.
     words : str
-        What the solver said, or the error that it raised.
+        The message of the solver, or of the error that it raised.
 
     Examples
     --------

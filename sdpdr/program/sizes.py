@@ -1,4 +1,4 @@
-r"""How large the numbers of a program are, so that a value of zero has something to be beside.
+r"""How large the numbers of a program are, to measure gaps when the optimum is zero.
 
 A gap relative to the value loses its meaning when the optimum is zero. `gap_scale` is the
 fallback: what one typical entry of the solution costs. The rows say how large an entry is
@@ -34,7 +34,7 @@ from sdpdr.program.sdp import SDP, remembered
 
 @remembered
 def gap_scale(sdp: SDP) -> float:
-    """Size of the objective beside which a value counts as zero; 0 if the data have no size.
+    """The typical objective relative to which a value counts as zero; 0 if all data are zero.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def row_norms(linear_map: LinearMap | VectorMap) -> Array:
 
 
 def row_sizes(rows: Rows, units: Mapping[str, float]) -> Array:
-    """The size of the coefficients of every row in units of variables; 1 where there are none."""
+    """Norm of the coefficients of every row, in given units of the variables; 1 if all are zero."""
     sizes = (units[name] * row_norms(a) for name, a in rows.lhs.items())
     squares = sum(map(np.square, sizes), np.zeros(rows.m))
     return np.where(squares > 0.0, np.sqrt(squares), 1.0)
@@ -142,7 +142,7 @@ def _refuse_inadmissible(sdp: SDP) -> None:
 
 
 def _numbers(sdp: SDP) -> Iterator[tuple[str, str, Array]]:
-    """What numbers of a program are, where each of them is, and the numbers."""
+    """Yield arrays of numbers of a program: a description, a format for the place, the array."""
     for name, linear_map in sdp.objective.items():
         yield f"the objective: the largest cost on {name!r}", "", row_extents(linear_map)
     yield "the objective: its constant", "", np.array([sdp.constant])
@@ -157,6 +157,6 @@ def _numbers(sdp: SDP) -> Iterator[tuple[str, str, Array]]:
     for r in sdp.rows:
         yield f"rows {r.label!r}: the right side", " of row {row}", r.rhs
     for lmi in sdp.lmis:
-        # Beside the rest of its matrix an entry of the constant may be rounding.
+        # Only the largest is checked: a small entry of the constant may be rounding.
         largest = np.max(np.abs(lmi.constant), initial=0.0, keepdims=True)
         yield f"matrix inequality {lmi.label!r}: the largest constant", "", largest

@@ -1,6 +1,6 @@
 r"""Programs rewritten over cones alone: equalities, matrices that are PSD, scalars that are >= 0.
 
-Solvers and file formats that know nothing else are served by `to_equality_form`:
+`to_equality_form` serves solvers and file formats that support nothing else:
 
 =====================  ======================================================================
 in the program         in equality form
@@ -47,8 +47,8 @@ def to_equality_form(sdp: SDP, *, keep_free: bool = False) -> SDP:
     ----------
     sdp : SDP
     keep_free : bool, default False
-        Leave free scalars as they are, where they have no quadratic cost. Their two halves p and q
-        may grow without limit, so that the program over cones has no bounded set of solutions.
+        Leave free scalars without a quadratic cost as they are. If they are split, p and q may grow
+        together without limit, so the set of solutions is unbounded.
 
     Returns
     -------
@@ -75,18 +75,18 @@ def to_equality_form(sdp: SDP, *, keep_free: bool = False) -> SDP:
 
 
 def with_equations(sdp: SDP) -> SDP:
-    """The program with equations alone, of matrices and of scalars of either kind."""
+    """The program with equations only; scalars keep their signs and quadratic costs."""
     return without_inequalities(without_lmis(sdp))
 
 
 def of_equations(sdp: SDP, duals: Mapping[str, Array]) -> dict[str, Array]:
-    """Multipliers of a program as those of its equations."""
+    """Convert multipliers of a program to those of `with_equations`."""
     found = {r.label: duals[r.label] for r in sdp.rows}
     return found | {lmi.label: -svec(duals[lmi.label]) for lmi in sdp.lmis}
 
 
 def of_program(sdp: SDP, y: Mapping[str, Array]) -> dict[str, Array]:
-    """Multipliers of a program, of those of its equations that there are."""
+    """Convert multipliers of `with_equations`, perhaps of some labels only, to the program's."""
     found = {r.label: y[r.label] for r in sdp.rows if r.label in y}
     return found | {lmi.label: -smat(y[lmi.label]) for lmi in sdp.lmis}
 
@@ -98,7 +98,7 @@ def equality_rows(sdp: SDP) -> int:
 
 
 def without_lmis(sdp: SDP) -> SDP:
-    """Every matrix inequality as rows with a PSD variable for slack; their y is -svec(Z)."""
+    """Write matrix inequalities as rows with a PSD slack variable; their y is -svec(Z)."""
     names = {v.name for v in sdp.variables}
     variables, rows = list(sdp.variables), list(sdp.rows)
     for lmi in sdp.lmis:
@@ -111,7 +111,7 @@ def without_lmis(sdp: SDP) -> SDP:
 
 
 def without_inequalities(sdp: SDP) -> SDP:
-    """Every inequality as an equality with a non-negative vector for slack; y stays."""
+    """Write inequalities as equalities with a non-negative slack vector, with the same y."""
     if all(r.relation == "==" for r in sdp.rows):
         return sdp
     names = {v.name for v in sdp.variables}
@@ -162,7 +162,7 @@ def _without_sign(sdp: SDP, free: VectorVariable) -> SDP:
 
 
 def _without_curvature(sdp: SDP, scalars: VectorVariable, curvature: Array) -> SDP:
-    """Every scalar as entry (0, 1) of a matrix [[1, z], [z, t]] with t >= z^2 in the objective."""
+    """Write every scalar z as entry (0, 1) of a matrix [[1, z], [z, t]], with t for z^2 as cost."""
     names = {v.name for v in sdp.variables}
     labels = {r.label for r in sdp.rows}
     places = [f"{scalars.name}[{k}]" for k in range(scalars.size)]
@@ -208,7 +208,7 @@ def _substitute(sdp: SDP, old: str, new: Mapping[Variable, Image]) -> SDP:
 
 
 def fresh_name(name: str, taken: Collection[str]) -> str:
-    """Add as many strokes to a name as make it new."""
+    """Append primes to a name until it is not taken."""
     while name in taken:
         name += "'"
     return name

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Constraints that a sentence names; `Solution.report` has the others.
 _NAMED = 3
-# Solvers that know exponential and power cones.
+# Solvers that support exponential and power cones.
 OVER_ALL_CONES = ("clarabel", "scs", "mosek")
 # Digits of a value that is proved to the default tolerance.
 _DIGITS = ".6g"
@@ -70,7 +70,7 @@ def advice(solution: Solution) -> str:
     return f"{_unfinished(solution)} {words}".rstrip()
 
 
-# -- what came of it ------------------------------------------------------------------------------
+# -- the outcome ----------------------------------------------------------------------------------
 
 
 def _solved(solution: Solution) -> str:
@@ -103,7 +103,7 @@ def _infeasible(solution: Solution) -> str:
 
 
 def _unbounded(solution: Solution) -> str:
-    """That the objective has no bound."""
+    """Say that the objective has no bound."""
     grows = "increases" if solution.maximize else "decreases"
     return (
         f"there is no {_optimum(solution)}, the objective {grows} without bound ({_how(solution)})."
@@ -111,7 +111,7 @@ def _unbounded(solution: Solution) -> str:
 
 
 def _how(solution: Solution) -> str:
-    """What proves that there is no optimum."""
+    """The proof that there is no optimum."""
     if solution.solver == "none":
         means = "facial reduction" if solution.exposures else "presolve"
         return f"proved by {means} before any solver ran"

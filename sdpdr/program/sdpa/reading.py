@@ -1,4 +1,4 @@
-"""Programs are read from the SDPA sparse format."""
+"""Read programs in SDPA sparse format."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _FORTRAN_EXPONENT = re.compile(
     r"""(?P<name>^\s*["*]\s*sdpdr\s+(?:block|rows)\s.*$)|(?<=[\d.])[dD](?=[+-]?\d)""", re.MULTILINE
 )
 _END_OF_DOS_FILE = "\x1a"
-# Entries of larger blocks have no number of 64 bits.
+# The number of an entry of a larger block may not fit into 64 bits.
 _LARGEST_ORDER = 2**31 - 1
 _WHOLE = re.compile(r"[+-]?\d+")
-# Numbers that begin a file, with remarks as their authors like.
+# A file begins with two counts; remarks after these may contain numbers.
 _COUNTS = 2
 _ENTRY = "five numbers: matrix, block, row, column, value"
 
@@ -184,13 +184,13 @@ class _Numbers:
     def take(self, n: int, expected: str, every: int | None = None) -> tuple[list[str], Index]:
         """The next numbers, and their lines, on which no others stand.
 
-        Remarks may follow the last of them on its line, or of ``every`` so many; and hold no
-        numbers, but for those behind the two counts that begin a file.
+        A remark may follow the last number on its line, or the last of each group of ``every``
+        numbers. Only remarks after the two counts that begin a file may contain numbers.
         """
         start, end = self._taken, self._taken + n
         for place, line, words in self.remarks:
             is_apart = place == 0 or self.line[place - 1] != line
-            # What stands on lines of its own is for the next, unless there is none.
+            # A remark on a line of its own belongs to the next numbers, if there are any.
             is_later = is_apart and place == end < len(self.words)
             if not start <= place <= end or is_later:
                 continue
@@ -226,7 +226,7 @@ class _Numbers:
         return np.array([int(word) for word in words], dtype=np.intp)
 
     def values(self, words: Sequence[str], line: Index, every: int = 1) -> Array:
-        """Finite numbers, of which the last of ``every`` so many are data."""
+        """Finite numbers; the last of each ``every`` is data, and its size is checked."""
         values = np.array(words, dtype=float)
         for k in np.flatnonzero(~np.isfinite(values)).tolist():
             # 1e400 is a number, but not one that can be read.

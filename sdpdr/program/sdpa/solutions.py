@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:nan|inf
 _SDPLR, _SDPA = ["dual", "variable"], "xVec ="
 # Orders of blocks that a message lists.
 _LISTED = 8
-# Beside the largest entry, what the digits that are printed may leave of a symmetric matrix.
+# Asymmetry, relative to the largest entry, that printed digits may cause.
 _DIGITS = 1e-6
 
 
@@ -63,7 +63,7 @@ def read_solution(path: Path, sdp: SDP) -> tuple[Point, str]:
     Raises
     ------
     FileFormatError
-        If the file is not complete, or has room for another program.
+        If the file is not complete, or belongs to another program.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def read_factors(path: Path, program: SDP) -> Answer:
         factor = Factor(root.reshape(rank, shape[0]).T)
         blocks.append(factor if len(shape) == 2 else np.square(factor.factor).sum(axis=1))
         at = end
-    # Without what follows, the last number may be half of one.
+    # If no line follows, the last number may be truncated.
     if at >= len(lines):
         raise FileFormatError("its end is missing")
     return Answer(-x, tuple(blocks))
