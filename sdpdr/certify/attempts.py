@@ -1,4 +1,4 @@
-"""Attempts at a proof of a program: what is known by now, what a proof may lose, and the budget."""
+"""State of the attempts to prove a program: results, accepted losses, and the budget."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sdpdr.certify.flat import Answer, FlatProgram
 from sdpdr.certify.knowledge import BOUND, VALUE, Knowledge
 from sdpdr.certify.proof import Proof, Proved
 
-# A solver as an oracle: its answers, within some seconds, are proposals.
+# A solver that is called for proposals, with a number of seconds; its answers are not trusted.
 Oracle = Callable[[FlatProgram, float], Answer]
-# What a side may lose, over the tolerance.
+# Loss of a side, over the tolerance, that is negligible.
 _NEGLIGIBLE = 1e-4
-# Share of the way inside that a point may be moved that is to stay where it is.
+# Largest share of the way inside by which a point is moved if ``stays`` is requested.
 _LITTLE = 1e-5
 
 
@@ -28,7 +28,7 @@ class Attempts:
     ----------
     program : FlatProgram
     answer : Answer
-        What is missing of it becomes a point inside.
+        Missing parts are replaced by points inside the cones.
     oracle : callable of a flat program and seconds
     tol : float
     seconds : float
@@ -36,7 +36,7 @@ class Attempts:
     faces : int
         Steps of facial reduction that are left.
     known : Knowledge
-        What all attempts add to.
+        Collects the results.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Attempts:
         return self.left() < 0.0
 
     def solve(self, program: FlatProgram) -> Answer:
-        """What the oracle says within the budget."""
+        """The proposal of the oracle, within the budget."""
         return self._oracle(program, max(self.left(), 0.0))
 
     @property
@@ -82,7 +82,7 @@ class Attempts:
 
     @property
     def is_close(self) -> bool:
-        """Whether the answer misses no equations by more than the root of the tolerance."""
+        """Whether relative residuals of the answer are at most the root of the tolerance."""
         program, (x, s, z, _) = self.program, self.answer
         E, A, dual = program.E, program.A, program.dual_equations
         sides = (
@@ -94,7 +94,7 @@ class Attempts:
         return all(np.linalg.norm(off) <= most * np.linalg.norm(sizes) for off, sizes in sides)
 
     def attempt(self, proof: Proof, y: Array, how: str, inside: Array | None = None) -> bool:
-        """Prove a side for y; or for ``inside``, towards which y moves as little as can be."""
+        """Prove a side for y, or for y moved towards ``inside`` as little as can be verified."""
         most = _LITTLE if self.stays and proof.side == VALUE else 1.0
         try:
             if inside is None:
@@ -111,12 +111,12 @@ class Attempts:
         return True
 
     def _least_share(self, proof: Proof, y: Array, inside: Array) -> float:
-        """The share of the way to a point whose loss is negligible beside the tolerance."""
+        """The share of the way to ``inside`` whose loss is negligible relative to the tolerance."""
         loss = float(proof.cost @ inside - proof.cost @ y)
         return min(_NEGLIGIBLE * self.tol * self._size() / max(loss, 1e-300), 0.1)
 
     def _take(self, side: str, found: Proved, how: str) -> None:
-        """Keep what is proved, with the offset: the sum is no better than that."""
+        """Keep a proved number after the offset is added, with the rounding of the sum."""
         number, offset = found.number, self.program.offset
         if offset:
             away = 4.0 * np.finfo(float).eps * (abs(number) + abs(offset))
@@ -124,18 +124,18 @@ class Attempts:
         self.known.take(side, number, found.at, how)
 
     def _size(self) -> float:
-        """What the gap is relative to, as far as the answer tells."""
+        """An estimate of the number that the gap is relative to."""
         program, (x, _, z, _) = self.program, self.answer
         offset, b, known = program.offset, self._right, self.known
-        # What is proved already tells more than numbers of a solver.
+        # Proved numbers are more reliable than those of a solver.
         proved = {VALUE: known.value, BOUND: known.bound}
-        # A bound of zero, as costs in the dual cone are one, says nothing.
+        # A bound of zero, which costs in the dual cone prove at once, gives no size.
         sizes = [abs(number) for side, number in proved.items() if side in known.how and number]
         claimed = [abs(float(program.c @ x) + offset), abs(offset - float(b @ z))]
         terms = (float(np.abs(program.c) @ np.abs(x)), float(np.abs(b) @ np.abs(z)))
         return max(
             *(sizes or claimed),
-            # One of both sides may be far off.
+            # One of the two sides may be far off.
             1e-4 * (min(terms) if sizes else max(terms)),
             1e-6 * float(np.sum(np.abs(program.c)) * largest(x)),
             1e-12,

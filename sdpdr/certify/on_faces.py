@@ -1,4 +1,4 @@
-"""What is proved where there is no interior: the same on a face, or a ray behind faces."""
+"""Proofs of programs without interior: on a face, or by a ray behind faces."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from sdpdr.certify.margin import inside, margin
 from sdpdr.certify.proof import bound_proof, value_proof
 from sdpdr.certify.reduced import reduced, refuted
 
-# What proves a smaller program, from an answer to it, by so many faces.
+# Proves a smaller program from an answer to it, with at most so many more faces.
 Inner = Callable[[FlatProgram, Answer, int], Knowledge]
 
 
 class OnFaces:
-    """Where there is no interior: the same on a face, or a ray behind faces.
+    """Proofs of a program without interior: on a face, or by a ray behind faces.
 
     Parameters
     ----------
     attempts : Attempts
-        Those at the program.
+        The attempts at the program itself.
     inner : callable
-        What proves the program on a face.
+        Proves the program on a face.
     """
 
     def __init__(self, attempts: Attempts, inner: Inner) -> None:
         self._attempts, self._known, self._prove = attempts, attempts.known, inner
 
     def run(self) -> None:
-        """All in turn; what no face is found for beside a close answer stays so.
+        """Search faces and rays, unless an earlier search near a close answer found no face.
 
-        That is `FlatProgram.faceless`, and is not looked for again.
+        `FlatProgram.faceless` remembers the side for which none was found.
         """
         known, faceless = self._known, self._attempts.program.faceless
         if faceless:
@@ -48,19 +48,19 @@ class OnFaces:
             faceless |= {missing} - known.how.keys()
 
     def _search(self) -> None:
-        """Faces and rays of points, and then of multipliers."""
+        """Search faces and rays of points, and then of multipliers."""
         known = self._known
         if VALUE not in known.how and not self._is_inside(PRIMAL):
             self._without_interior()
         if VALUE in known.how and BOUND not in known.how and not self._is_inside(DUAL):
-            # Behind faces a ray shows that there are no multipliers, and a finite optimum may do
-            # without them, unless a point is inside.
+            # A ray behind faces proves that there are no multipliers. A program with a finite
+            # optimum may have none, but not if a point is in the interior.
             if self._is_refuted(DUAL, UNBOUNDED, most=4 if self._attempts.has_interior else 1):
                 return
             self._on_face_of_multipliers()
 
     def _without_interior(self) -> None:
-        """A ray and a face in turn: first what the margin shows, the other takes a solve."""
+        """Try a ray and a face, the one that the margin indicates first: each takes a solve."""
         known, attempts = self._known, self._attempts
         steps = [lambda: self._is_refuted(PRIMAL, INFEASIBLE, most=1), self._on_face_of_points]
         with suppress(*MISSED):
@@ -117,9 +117,9 @@ class OnFaces:
         return True
 
     def _inner(self, side: str, faces: int) -> Knowledge | None:
-        """What is known of the program on its face; points are those of the whole.
+        """Prove the program on its face; points are returned in terms of the whole program.
 
-        The whole remembers what proves it, as multipliers of its own.
+        The proofs are kept in ``behind``, as multipliers of the whole program.
         """
         attempts, behind = self._attempts, self._attempts.program.behind
         try:
@@ -152,7 +152,7 @@ class OnFaces:
         found, known = self._inner(PRIMAL, self._attempts.faces - 1), self._known
         if found is None:
             return
-        # A ray that needs no face says more.
+        # A ray that needs no face is the stronger proof.
         if found.status == INFEASIBLE and self._is_refuted(PRIMAL, INFEASIBLE, most=1):
             return
         if found.status in (INFEASIBLE, UNBOUNDED):

@@ -1,8 +1,9 @@
-r"""The door of the kernel: what is proved of a program, from any solver's answer.
+r"""The entry point of the kernel: prove a value and a bound from any solver's answer.
 
-In turn, until both sides agree to the tolerance or the budget is spent: the answer as it is given;
-points of the central path nearby, towards which it is moved as little as can be verified; where
-there is no interior, the same on the smallest face, or a ray. What was proved by then is kept.
+Three arguments are tried in turn, until both sides agree to the tolerance or the budget is spent:
+the answer as it is given; the answer moved towards points of the central path, by the smallest step
+that can be verified; and, if there is no interior, the same on the smallest face, or a ray. All
+that is proved by then is kept.
 """
 
 from __future__ import annotations
@@ -31,22 +32,22 @@ from sdpdr.linalg.rounding import near_powers
 
 # A point, its slack, and multipliers.
 Triple = tuple[Array, Array, Array]
-# Gap of the first point of the path, over the tolerance: what is left goes to the proofs.
+# Gap of the first point of the path over the tolerance; the rest is for the losses of the proofs.
 _SHARE = 0.3
-# Levels of the path that are tried upwards until both sides are proved, before faces are looked
-# for, and after.
+# Levels of the path that are tried upwards until both sides are proved: before a search for faces,
+# and after it.
 _FEW, _UPWARDS = 2, 4
-# What is left at most of a gap that gets better.
+# An improvement reduces the gap to this share at most.
 _BETTER = 0.9
 # Factors between levels.
 _UP, _DOWN = 100.0, 0.2
 # What is left of a gap where both sides come from elsewhere, rounded.
 _CONTRADICTS = 1e-9
 _MISTAKE = "their proofs contradict each other, a mistake of sdpdr's own: please report it"
-# Beside the largest, the last digit of what is rounded where the optimum is next to zero.
+# The unit to which numbers are rounded if the optimum may be zero, relative to the largest.
 _DIGITS = 2.0**-20
 _FEW_DIGITS = "numbers of few digits"
-# Steps of facial reduction.
+# Most steps of facial reduction.
 _FACES = 3
 
 
@@ -61,26 +62,26 @@ def prove(
     stays: bool = False,
     known: Knowledge | None = None,
 ) -> Knowledge:
-    """What can be proved of a program, from the answer of any solver.
+    """Prove a value, a bound or a ray of a program from the answer of any solver.
 
     Parameters
     ----------
     program : FlatProgram
     answer : Answer
-        Nothing of it is believed; without multipliers little is proved.
+        Nothing of it is trusted; without multipliers little can be proved.
     solve : callable of a program and seconds
-        Proposes faces and rays, where there is no interior, in no more time.
+        An oracle that proposes faces and rays within the seconds, if there is no interior.
     tol : float, default 1e-6
         Relative gap aimed at.
     seconds : float, optional
-        Processor seconds, after which what is known is returned. A step that was begun is finished.
+        CPU seconds, after which the results so far are returned; a step that was begun is finished.
     claim : {"", "infeasible", "unbounded"}, default ""
-        What the solver says; that is looked at first.
+        The claim of the solver, which is tried first.
     stays : bool, default False
-        Whether the point is to stay where it is, moved as little as can be verified, though others
-        have a better value.
+        Whether the point is only moved as little as can be verified, even if other points have a
+        better value.
     known : Knowledge, optional
-        Where all is gathered, also what was proved before an interruption.
+        Collects the results, so that they are kept after an interruption.
 
     Examples
     --------
@@ -110,13 +111,13 @@ class Kernel(Attempts):
         return _SHARE * self.tol * self._size() / self.program.degree
 
     def inner(self, program: FlatProgram, answer: Answer, faces: int) -> Knowledge:
-        """What is proved of a smaller program in the time that is left."""
+        """Prove a smaller program in the time that is left."""
         known = Knowledge(scale=self.known.scale, nothing=self.known.nothing)
         left, oracle = self.left(), self._oracle
         return Kernel(program, answer, oracle, self.tol, left, faces, known).run()
 
     def run(self, claim: str = "") -> Knowledge:
-        """All in turn; numbers that overflow on the way are looked at where they arrive."""
+        """Run all attempts in turn; results are checked for overflow, so it gives no warnings."""
         with np.errstate(all="ignore"):
             return self._run(claim)
 
@@ -132,7 +133,7 @@ class Kernel(Attempts):
         if known.is_nothing and known.gap > self.tol:
             self._rounded_to_zero()
         if known.gap < -_CONTRADICTS:
-            # Two theorems that contradict each other are none: a mistake of the kernel's.
+            # One of two proofs that contradict each other is wrong, so neither is kept.
             known.notes.append(f"{VALUE} and {BOUND}: {_MISTAKE}")
             known.forget()
         if known.status == UNPROVED and known.gap <= self.tol:
@@ -141,7 +142,7 @@ class Kernel(Attempts):
         return known
 
     def _beyond(self) -> None:
-        """What lies next to the answer, on the path and on faces."""
+        """Attempts near the answer: on the central path and on faces."""
         is_followed = not self.is_done and not self.is_late() and self._on_path()
         has_faces = self.faces > 0 and not self.stays
         if self._lacks_a_side() and has_faces and not self.is_late():
@@ -155,7 +156,7 @@ class Kernel(Attempts):
         return known.status == UNPROVED and not (VALUE in known.how and BOUND in known.how)
 
     def _proofs(self) -> tuple[Proof, Proof]:
-        """Proofs of both sides in the sizes of the answer."""
+        """The proofs of both sides, in the metric of the answer."""
         answer = self.answer
         return value_proof(self.program, answer.s), bound_proof(self.program, answer.z)
 
@@ -176,7 +177,7 @@ class Kernel(Attempts):
             _ = self.attempt(bounds, z, how) or self._at(bounds, z, how)
 
     def _rounded_to_zero(self) -> None:
-        """Zero itself, where both sides are next to it: at numbers of few digits."""
+        """Prove zero itself at numbers of few digits, if both sides are next to it."""
         known, answer = self.known, self.answer
         sides = zip(self._proofs(), (known.x, known.z), (answer.x, answer.z), strict=True)
         for proof, found, given in sides:
@@ -184,7 +185,7 @@ class Kernel(Attempts):
             unit = _DIGITS * float(near_powers(np.max(np.abs(y), initial=1.0, keepdims=True))[0])
             near = unit * np.rint(y / unit)
             if not self._at(proof, near, _FEW_DIGITS):
-                # As the box around numbers next to them, of which some have many digits.
+                # Some entries of a solution may have many digits, so try a box around these.
                 self.attempt(proof, near, _FEW_DIGITS)
 
     def _at(self, proof: Proof, y: Array, how: str) -> bool:
@@ -196,7 +197,7 @@ class Kernel(Attempts):
         return True
 
     def _free_multipliers(self) -> Array | None:
-        """Those that the cost is by itself, where every variable that costs is in a cone."""
+        """The costs as multipliers, if each variable with a cost has a row of A to itself."""
         program, A = self.program, self.program.A
         alone = np.flatnonzero(np.diff(A.indptr) == 1)
         columns, first = np.unique(A.indices[A.indptr[alone]], return_index=True)
@@ -206,7 +207,7 @@ class Kernel(Attempts):
         return None if np.any(program.c + A.T @ z[program.f.size :]) else z
 
     def _on_path(self) -> bool:
-        """The first levels of the path, and all others where both sides are proved on them."""
+        """Try the first levels of the path, and others if both sides are proved on one of them."""
         try:
             self._path = Path(self.program, self.is_late)
         except TooLargeError as why:
@@ -215,9 +216,9 @@ class Kernel(Attempts):
         return self._along_path(0, _FEW)
 
     def _along_path(self, first: int, most: int) -> bool:
-        """Up to a level that proves both sides, ``most`` in vain; then down as far as it goes.
+        """Go up to a level that proves both sides, and then down while proofs succeed.
 
-        Returns whether there was such a level.
+        Returns whether one of the first ``most`` levels proves both sides.
         """
         lowest = self._up(self._least * _UP**first, most)
         if lowest is not None:
@@ -225,10 +226,10 @@ class Kernel(Attempts):
         return lowest is not None
 
     def _up(self, mu: float, most: int) -> tuple[float, Triple] | None:
-        """The lowest level that proves both sides, and what is there.
+        """The lowest level that proves both sides, and its point, slack and multipliers.
 
-        Up to one that neither side gets better by: the answer, moved a little towards a point
-        further inside, may be better than the point of a lower level.
+        The search goes on upwards while the gap improves: the answer, moved a little towards a
+        point further inside, may be better than the point of a lower level.
         """
         lowest = None
         for count in range(1, _UPWARDS + 1):
@@ -246,7 +247,7 @@ class Kernel(Attempts):
         return lowest
 
     def _down(self, mu: float, now: Triple) -> None:
-        """Down from a level, where points of the path become better, until a half step fails."""
+        """Go down from a level, where points of the path are better, until half a step fails."""
         factor = _DOWN
         while not (self.is_late() or self.is_done):
             here = self._level(now, factor * mu)
@@ -258,7 +259,7 @@ class Kernel(Attempts):
                 return
 
     def _level(self, now: Triple, mu: float) -> Triple | None:
-        """Point, slack and multipliers of a level that proves both sides, from others; or None."""
+        """Centre from ``now`` to a level; its triple if it proves both sides, else None."""
         assert self._path is not None
         found = self._path.centre(*now, mu)
         if found is None:
@@ -269,9 +270,9 @@ class Kernel(Attempts):
         return (point, self.program.b - self.program.A @ point, multipliers) if is_proved else None
 
     def _is_proved_at(self, point: Array, multipliers: Array) -> bool:
-        """Whether both sides are proved, towards a point of the path; first one that is missing.
+        """Whether both sides are proved, moved towards a point of the path.
 
-        The other may do as it is.
+        A missing side is tried first, since the other may be good enough already.
         """
         program, (x, _, z, _), how = self.program, self.answer, "towards the central path"
         values = value_proof(program, program.b - program.A @ point), x, f"a point {how}", point

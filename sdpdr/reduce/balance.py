@@ -1,9 +1,9 @@
-r"""Units for the rows and columns of a matrix that make its coefficients alike.
+r"""Units for the rows and columns of a matrix that make its coefficients similar in size.
 
 With :math:`X = D X' D`, D diagonal, coefficients become :math:`d_i d_j A_{ij}`. The units are found
 by least squares, :math:`\log_2 |A_{e,ij}| \approx \rho_e + a_i + a_j` over all coefficients of rows
-and cost. They are powers of two, :math:`d_i = 2^{-a_i}`, so that the change rounds nothing. Solvers
-scale rows and whole variables, which does not help if lengths of a millimetre meet those of a mile.
+and cost. They are powers of two, :math:`d_i = 2^{-a_i}`, so the change causes no rounding. Solvers
+scale rows and whole variables, which does not help if one matrix mixes millimetres and miles.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from sdpdr.reduce.bases import in_bases, out_of_bases
 
 # Binary digits between the largest and the smallest unit from which the change is worth while.
 _WIDE = 12.0
-# Share of the range of coefficients within their rows that may be left. If units explain less,
-# small coefficients are not due to units, for instance those that are zero up to rounding.
+# Largest share of the range of coefficients within rows that the units may leave. If more is left,
+# small coefficients are not due to units, but for instance to rounding of zero.
 _ALIKE = 0.5
 # Coefficients below this share of the largest of their row may be rounding of zero. They determine
 # units only if there are more coefficients than unknowns, and units explain all but this share.
@@ -106,7 +106,7 @@ def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
 
 
 def _fitted(entries: sp.coo_array, known: NDArray[np.bool_], n: int, left: float) -> Array | None:
-    """Units fitted to some coefficients; None if they leave more than a share of the range."""
+    """Units fitted to some coefficients; None if they leave more than ``left`` of the range."""
     sizes = np.log2(np.abs(entries.data[known]))
     if sizes.size == 0 or np.ptp(sizes) < _WIDE:
         return None

@@ -1,4 +1,4 @@
-"""Expressions and points of matrices in other bases, X = V M V^T."""
+"""Change of basis in expressions and points, X = V M V^T."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sdpdr.program.rows import Expression
 
 
 def in_bases(expression: Expression, bases: Mapping[str, Matrix]) -> Expression:
-    """The maps of an expression where X = V M V^T, with a basis V for some of the matrices."""
+    """The maps of an expression in terms of M, for the matrices X = V M V^T that have a basis V."""
     return {
         name: a.congruence(bases[name]) if name in bases and isinstance(a, LinearMap) else a
         for name, a in expression.items()

@@ -6,8 +6,8 @@ that is read goes to one clique that holds it, and rows
 
 .. math:: (X_C)_{UU} = (X_D)_{UU}, \qquad U = C \cap D,
 
-say that a clique C agrees with its parent D. A matrix inequality whose matrices share a sparse
-pattern is a matrix variable of the dual, and `Dual` in front splits it in the same way.
+make each clique C agree with its parent D. A matrix inequality whose matrices share a sparse
+pattern is a matrix variable of the dual, so `Dual` followed by `Chordal` splits it.
 
 References
 ----------
@@ -40,15 +40,15 @@ class Chordal(Reduction):
     Parameters
     ----------
     cost : CliqueCost, optional
-        What cliques and overlaps cost, which decides the cliques that merge.
+        Costs of cliques and overlaps, which decide which cliques are merged.
 
     Notes
     -----
     Blocks are called ``"K[0]"``, ``"K[1]"``, ... and their overlaps ``"K.overlap[1]"``, ... They
-    are written in bases in which the constraints make their entries of size one
-    (`sdpdr.reduce.chordal_blocks`), without which interior-point methods lose digits on Gram
-    matrices of long graphs. Lifted matrices are factors with as many columns as the largest rank
-    of a block. Centring reads every entry, so put `Face` in front, with its sparse basis.
+    are written in bases in which their entries are about one (`sdpdr.reduce.chordal_blocks`).
+    In other bases, interior-point methods lose digits on Gram matrices of long graphs. Lifted
+    matrices are factors with as many columns as the largest rank of a block. Centring reads
+    every entry, so put `Face` in front, with its sparse basis.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Chordal(Reduction):
 
 
 def _lifted(blocks: Mapping[str, Blocks], point: Point) -> Point:
-    """The completed matrices; multipliers of overlaps have no place in the original program."""
+    """The completed matrices, without the multipliers of overlaps, which the original has not."""
     values, duals = dict(point.values), dict(point.duals)
     for name, b in blocks.items():
         count = range(len(b.tree.cliques))
@@ -95,7 +95,7 @@ def _lifted(blocks: Mapping[str, Blocks], point: Point) -> Point:
 
 
 def _pushed(blocks: Mapping[str, Blocks], point: Point) -> Point:
-    """A start of the blocks; multipliers of overlaps are not known."""
+    """A starting point for the blocks, without multipliers of overlaps, which are unknown."""
     values = dict(point.values)
     for name, b in blocks.items():
         if name in values:
@@ -145,7 +145,7 @@ def _variables(variable: Variable, blocks: Mapping[str, Blocks]) -> Iterator[Var
 
 
 def _agreement(name: str, blocks: Blocks, k: int) -> Rows:
-    """Rows that say that a clique agrees with its parent."""
+    """Rows that make a clique agree with its parent."""
     own, above = blocks.agreement(k)
     lhs = {_block(name, k): own, _block(name, int(blocks.tree.parent[k])): -above}
     return Rows(_overlap(name, k), "==", lhs, np.zeros(own.m))

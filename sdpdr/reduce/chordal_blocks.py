@@ -1,9 +1,9 @@
 r"""A matrix variable as blocks on cliques, each in a basis of its own.
 
 In these bases the expected answer is the identity. On the sparse face of centring, entries of M are
-inner products of sums over the branches of a spanning tree; they differ by the square of the number
-of points, and so do the eigenvalues of the cliques' blocks. Over the limits <A_e, X> <= b_e with
-b_e > 0, of all X whose <A_e, X> / b_e have a given mean, the one of largest determinant is a
+inner products of sums over the branches of a spanning tree. They range over a factor of n^2 for n
+points, and so do the eigenvalues of the blocks. Among all X whose <A_e, X> / b_e, for the
+constraints <A_e, X> <= b_e with b_e > 0, have a given mean, the one of largest determinant is a
 multiple of
 
 .. math:: X_0 = \Big(\sum_e A_e / b_e\Big)^{-1} .
@@ -45,7 +45,7 @@ from sdpdr.program.point import Factor, Value
 from sdpdr.program.sdp import SDP
 
 Bases: TypeAlias = list[Array]
-# Entries of G, which has orthonormal rows, that rounding leaves where zeros belong.
+# Entries of G, which has orthonormal rows, that are rounding of zero.
 _ZERO = 1e-12
 # Entries of rows that are in memory at a time, 80 MB.
 _ENTRIES = 10_000_000
@@ -54,8 +54,8 @@ _ENTRIES = 10_000_000
 def block_bases(sdp: SDP, name: str, tree: CliqueTree) -> Bases:
     """Bases B_C of the blocks of a variable, rows in the cliques' order.
 
-    Where nothing limits the variable, or X_0 is singular to rounding on a clique, X_0 is the
-    identity: it is a basis of comfort, and any other does.
+    If the variable has no such constraint, or X_0 is numerically singular on a clique, X_0 is the
+    identity: every basis is valid, and the choice only affects the accuracy of solvers.
     """
     orders = [np.argsort(tree.rank[clique]) for clique in tree.cliques]
     expected = _expected(sdp, name)
@@ -77,7 +77,7 @@ def in_basis(matrix: sp.csr_array, basis: Array) -> sp.csr_array:
 
 
 def _expected(sdp: SDP, name: str) -> Array | None:
-    """X_0, times what brings the median of its <A_e, X_0> / b_e to one; None without limits."""
+    """X_0, scaled so that the median of <A_e, X_0> / b_e is one; None if there is no b_e > 0."""
     limits = [
         (r.lhs[name], np.divide(1.0, r.rhs, out=np.zeros(r.m), where=r.rhs > 0.0))
         for r in sdp.rows
@@ -95,7 +95,7 @@ def _expected(sdp: SDP, name: str) -> Array | None:
 
 
 def _basis(block: Array, order: Index) -> Array:
-    """Cholesky factor in an order given; rows in the old one."""
+    """Cholesky factor of a block in a given order, with rows in the original order."""
     basis = np.empty_like(block)
     basis[order] = np.linalg.cholesky(block[np.ix_(order, order)])
     return basis

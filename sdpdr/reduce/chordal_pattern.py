@@ -1,4 +1,4 @@
-"""Which matrices of a program a chordal decomposition helps, and why not the others."""
+"""Which matrices of a program are worth a chordal decomposition, and why others are not."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from sdpdr.program.face import exposing_rows, visible_rows
 from sdpdr.program.point import PsdVariable
 from sdpdr.program.sdp import SDP
 
-# Share of a matrix's entries that rows may read before nothing about it is sparse.
+# Share of the entries of a matrix from which one part of the program makes it dense.
 DENSE = 0.5
-# Share of an undecomposed cone's cost that the decomposed ones may have to be worth it.
+# Largest cost of the cliques, relative to the undecomposed cone, that is worth a decomposition.
 WORTH = 0.5
 # Products of coefficients beyond which rows are not written out in search of cliques: each takes
 # 90 bytes and half a microsecond, and a row along a tree has some twenty.
 MOST_PRODUCTS = 50_000_000
-# Products of one form from which on it is looked at before any: they take half a second.
+# Products of one form above which only its order is considered: writing them takes half a second.
 LONG_FORM = 1_000_000
 
 
@@ -61,8 +61,8 @@ def find_trees(sdp: SDP, cost: CliqueCost | None = None, broadest: int | None = 
     sdp : SDP
     cost : CliqueCost, optional
     broadest : int, optional
-        The `breadth` of a pattern beyond which nothing is eliminated: cliques of about that order
-        are of little use, and take long to find.
+        The largest `sdpdr.linalg.walks.breadth` of a pattern in which cliques are searched:
+        cliques of about that order help little, and take long to find.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def _expressions(sdp: SDP, name: str) -> Iterator[tuple[str, LinearMap]]:
 
 
 def long_rows(sdp: SDP, broadest: int) -> dict[str, str]:
-    """Why matrices have no small cliques on their face, as far as single rows tell.
+    """Reasons why matrices have no small cliques on their face, found in single rows.
 
     Those that state the face, and the objective, do not count.
 
@@ -109,7 +109,7 @@ def long_rows(sdp: SDP, broadest: int) -> dict[str, str]:
 
 
 def _crowded(sdp: SDP, v: PsdVariable, cost: CliqueCost, broadest: int | None) -> str:
-    """Which part reads too many entries for their pattern to be written out; empty if none does."""
+    """Why a part reads too many entries to write their pattern out; empty if none does."""
     for part, read in _expressions(sdp, v.name):
         if read.n_entries > MOST_PRODUCTS:
             return f"{part} reads {read.n_entries:.1e} entries, too many to be searched for cliques"

@@ -1,9 +1,9 @@
 r"""Facial reduction: where rows force K u = 0, write K = V M V^T with V orthogonal to u.
 
-Centring (K 1 = 0) leaves no strictly feasible point, and interior-point methods go wrong without
-one. On the face the program has interior points again. Two bases are offered: an orthonormal one,
-and a sparse one along the edges of a spanning tree of the sparsity pattern, which keeps sparse
-rows sparse (K = V M V^T with V^T K-rows few entries each); neighbours of a hub form a chain there.
+Centring (K 1 = 0) leaves no strictly feasible point, without which interior-point methods fail. On
+the face the program has interior points again. There are two bases: an orthonormal one, and a
+sparse one along the edges of a spanning tree of the sparsity pattern, which keeps sparse rows
+sparse. In the tree, the neighbours of a hub form a chain.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sdpdr.reduce.base import Reduced, Reduction
 from sdpdr.reduce.bases import in_bases, into_bases, out_of_bases
 from sdpdr.reduce.kept import narrowed, spread
 
-# Roundings that a coefficient in terms of M may have, at least; each place of a matrix may add one.
+# Rounding errors, in units of roundoff, of a coefficient of M; the order of K if that is larger.
 _ROUNDINGS = 64
 # Neighbours in a spanning tree from which on a point is a hub. Trees of 3 to 12 nearest neighbours
 # of points in 2 to 300 dimensions had at most 13, those of rows of 0 and 1 with hubs had up to 89.
@@ -45,8 +45,8 @@ class Face(Reduction):
     Parameters
     ----------
     basis : {"auto", "sparse", "orthonormal"}, default "auto"
-        ``"sparse"`` follows a spanning tree of the pattern, for a single weighting vector u
-        without zeros; ``"auto"`` takes it where the pattern is sparse.
+        ``"sparse"`` follows a spanning tree of the pattern; it needs a single vector u without
+        zeros, and is orthonormal otherwise. ``"auto"`` uses it if the pattern is sparse.
 
     Notes
     -----
@@ -112,7 +112,7 @@ class Face(Reduction):
 
 
 def _visible(rows: Rows, narrow: Expression, bases: Mapping[str, Matrix]) -> NDArray[np.bool_]:
-    """Rows that say something on the face: those of which more is left in ``narrow`` than rounding.
+    """Which rows constrain M: those whose coefficients in ``narrow`` exceed rounding.
 
     A row that vanishes stays if zero does not satisfy it, since no point does then.
     """
@@ -153,10 +153,9 @@ def _tree_basis(n: int, pattern: Index, u: Array) -> sp.csr_array:
 
 
 def _without_hubs(n: int, i: Index, j: Index) -> tuple[Index, Index]:
-    """A tree in which the neighbours of every hub follow each other, rather than the hub.
+    """A tree in which the neighbours of every hub form a chain.
 
-    All columns at a hub are in every row that reads it: of a star, each row would have the square
-    of its leaves.
+    A row that reads a hub has entries in all columns at the hub: for a star with k leaves, k^2.
     """
     if np.max(np.bincount(np.concatenate([i, j]), minlength=n), initial=0) <= _HUB:
         return i, j

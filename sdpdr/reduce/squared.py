@@ -1,13 +1,13 @@
-r"""A length as the cost, by half its square.
+r"""Programs whose cost is a length, solved with half its square as the cost.
 
 .. math::
 
     \min_x\ c\,|v(x)| \quad\text{and}\quad \min_x\ \tfrac12 |v(x)|^2
 
-have the same points, and multipliers w of the squares are those of the length times its size. A
-bound b of the squares is the bound :math:`c \sqrt{2 b}`, and values likewise; relative to these,
-gaps are halved. Squares have no cone, where a length has one of as many rows as there are numbers,
-which the standard form knows as an arrow, or as many small ones.
+have the same solutions, and the multipliers of the second are those of the first times
+:math:`|v| / c`. A bound b of the second gives the bound :math:`c \sqrt{2 b}` of the first, and
+values likewise; relative gaps are halved. The square needs no cone. The length needs a second-order
+cone with as many rows as v has entries, in the standard form an arrow, or many small ones.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OUTWARDS = 8.0 * UNIT
 
 @dataclass(frozen=True, eq=False)
 class Squared:
-    """A program whose cost is a length, and that with half its square.
+    """A program whose cost is a length, and its twin with half the square as cost.
 
     Attributes
     ----------
@@ -48,12 +48,12 @@ class Squared:
     length : str
         The scalar that is no less than the length.
     heads : str or None
-        The scalars u of an arrow each, where the length has several; their sum is no more than the
-        length, by the row ``total``.
+        If the length has several arrows, the vector with one scalar for each; by the row ``total``,
+        their sum is at most the length.
     total : str or None
     arrows : sequence of (label, slice of the squares)
     scale : float
-        c, of the length that the squares are those of.
+        c, the factor of the length in the cost.
     """
 
     original: SDP
@@ -65,7 +65,7 @@ class Squared:
     scale: float
 
     def lift(self, solution: Solution) -> Solution:
-        """An answer to the squares as one to the length, but for its status."""
+        """A solution of the twin as one of the original; only its status is not changed."""
         values = self._values(solution.values)
         duals = self._duals(solution.duals)
         ray = solution.ray
@@ -96,7 +96,7 @@ class Squared:
         )
 
     def _lifted(self, value: float | None, side: float) -> float | None:
-        """A value or a bound of the squares as that of the length, rounded to its side."""
+        """A number of the twin as one of the original, rounded up (1), down (-1) or not (0)."""
         if value is None:
             return None
         constant = self.original.constant
@@ -131,19 +131,19 @@ class Squared:
         for label, place in self.arrows:
             head = np.concatenate([[1.0], -unit[place]])
             found[label] = half * np.outer(head, head)
-            if size == 0.0:  # The length of nothing has any direction, here none.
+            if size == 0.0:  # At v = 0 every vector of norm at most one is a subgradient: take 0.
                 k = np.arange(1, head.size)
                 found[label][k, k] = half / w.size
         return found
 
     def _without_squares(self, duals: Mapping[str, Array]) -> dict[str, Array]:
-        """Multipliers of a ray, which has none of the length."""
+        """Multipliers of a ray; those of the length are zero."""
         found = {label: y for label, y in duals.items() if label != SQUARED}
         return {**self.original.zero_point().duals, **found} if duals else {}
 
 
 def squared(sdp: SDP) -> Squared | None:
-    """The program with half the square of the length that is its cost; None where it has another.
+    """The twin of a program whose cost is a length; None if it has another cost.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Bases of a few columns on the face of a matrix, and rows that vanish in their span."""
+"""A basis of a few columns on the face of a matrix, and the rows that vanish in its span."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from sdpdr.program.sizes import row_norms
 
 # Singular values of a basis below this share of the largest are rounding.
 _RANK = 1e-7
-# So are vectors, and matrices, that are this much smaller within the span than outside.
+# Norms after a projection, relative to those before, that are rounding.
 _VANISHED = 1e-12
 
 
 def on_face(sdp: SDP, basis: Array) -> Array:
-    """Orthonormal basis, shape (n, k), of the columns moved onto the face of the one matrix.
+    """Orthonormal basis, shape (n, k), of columns projected onto the face of the only matrix.
 
     Raises
     ------
     NotAcceptedError
-        No column is left there.
+        All projected columns are zero.
 
     Examples
     --------
@@ -54,9 +54,9 @@ def on_face(sdp: SDP, basis: Array) -> Array:
 
 
 def vanishes(rows: Rows, basis: Array) -> NDArray[np.bool_]:
-    """Rows of which nothing but rounding is left in the span of an orthonormal basis.
+    """Which rows vanish, up to rounding, in the span of an orthonormal basis.
 
-    A form is judged by its vector, whose error is relative: squared, 1e-30 of it may be exact.
+    A form f^T X g is tested by f and g, since the product of their norms may be tiny and exact.
     """
     parts = [
         row_norms(a) == 0.0
@@ -68,7 +68,7 @@ def vanishes(rows: Rows, basis: Array) -> NDArray[np.bool_]:
 
 
 def _is_left(linear_map: LinearMap, basis: Array) -> NDArray[np.bool_]:
-    """Rows of which more than rounding is left in a basis."""
+    """Which rows do not vanish, up to rounding, in the span of a basis."""
     if isinstance(linear_map, BilinearForms):
         sides = {id(f): f for f in (linear_map.left, linear_map.right)}
         small = [

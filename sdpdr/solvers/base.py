@@ -37,12 +37,12 @@ FORMS: Mapping[str, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a run hands back.
+    """The result of a run.
 
     Attributes
     ----------
     point : Point
-        Empty where the solver had nothing to offer.
+        Empty if the solver found no point.
     verdict : Verdict
     claim : Claim
         In the solver's own words; ``claim.value`` in the minimisation sense of the program.
@@ -50,7 +50,7 @@ class Outcome:
         ``compile`` and ``solve``.
     history : tuple of mappings
     cpu : float, optional
-        CPU seconds of the run, in whatever process; None if they were not measured.
+        CPU seconds of the run, in this process or a worker; None if they were not measured.
     """
 
     point: Point
@@ -110,7 +110,7 @@ class Solver(ChecksKeywords, ABC):
     package: ClassVar[str]
     module: ClassVar[str]
     extra: ClassVar[str | None] = None
-    # Packages beside its own that it is reached through.
+    # Other packages through which it is called.
     needs: ClassVar[tuple[str, ...]] = ()
     forms: ClassVar[tuple[str, ...]] = ()
     licence: ClassVar[str] = ""
@@ -122,11 +122,11 @@ class Solver(ChecksKeywords, ABC):
     is_native: ClassVar[bool] = False
     # Whether it may end the process that it runs in, and so never runs in that of the caller.
     is_dangerous: ClassVar[bool] = False
-    # Whether "auto" leaves it alone where it compares candidates.
+    # Whether "auto" does not consider it.
     by_name_only: ClassVar[bool] = False
-    # Whether "auto" comes to it all the same where all others fell short of a small program.
+    # Whether "auto" tries it nevertheless if all others failed on a small program.
     is_last_resort: ClassVar[bool] = False
-    # Whether it is for programs of one kind, and refuses all others.
+    # Whether it solves programs of one kind only, and refuses all others.
     is_special: ClassVar[bool] = False
     # How a tolerance becomes its options; None for the entry of the table for it or its base class.
     rule: ClassVar[Rule | None] = None
@@ -155,7 +155,7 @@ class Solver(ChecksKeywords, ABC):
     def availability(cls) -> Availability:
         """Whether it can run here.
 
-        Found without crashing; native code is imported only to ask for a licence.
+        Native code, which may crash, is imported only to check a licence.
         """
         wanted = f'"sdpdr[{cls.extra}]"' if cls.extra else cls.package
         needed = {cls.module: (cls.package, wanted)} | {name: (name, name) for name in cls.needs}
@@ -189,12 +189,12 @@ class Solver(ChecksKeywords, ABC):
             )
 
     def tolerances(self) -> dict[str, float]:
-        """The tolerance in the solver's own names; nothing where it keeps its defaults.
+        """The tolerance in the solver's own names; empty if it keeps its defaults.
 
         Raises
         ------
         DataError
-            Its class has no ``rule``, and neither it nor what it derives from is in the table.
+            Its class has no ``rule``, and neither the class nor a base class is in the table.
         """
         if self.defaults:
             return {}
@@ -208,7 +208,7 @@ class Solver(ChecksKeywords, ABC):
 
     @classmethod
     def known_rule(cls) -> Rule | None:
-        """The rule of its class, or else the table's for it or for what it derives from."""
+        """The rule of its class, else that of the table for the class or a base class."""
         names = [kind.__dict__.get("name", "") for kind in cls.__mro__]
         known = (TOLERANCES[name] for name in names if name in TOLERANCES)
         return cls.rule if cls.rule is not None else next(known, None)
@@ -224,7 +224,7 @@ class Solver(ChecksKeywords, ABC):
         Raises
         ------
         DataError
-            It was given another one.
+            An option that was passed is none of these.
         """
         *names, last = map(repr, defaults)
         for name in self.options:
@@ -244,15 +244,15 @@ class Solver(ChecksKeywords, ABC):
 
     @abstractmethod
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
-        """Solve a program and return whatever there is; never raises for a solver's failure.
+        """Solve a program; a failure of the solver is an outcome and never an exception.
 
-        Where ``takes_start`` is true, it also takes ``start``: a `Point` to begin from, whose
-        missing parts are filled in as usual.
+        If ``takes_start`` is true, it also takes ``start``, a `Point` to begin from. Its missing
+        parts are chosen as without a start.
         """
 
 
 def printing(line: str, progress: Progress | None) -> Progress:
-    """A follower that writes a line with the numbers of every record, and hands them on."""
+    """A callback that prints a line for every record, and passes the record to ``progress``."""
 
     def follow(record: Mapping[str, Any]) -> None:
         sys.stdout.write(line.format(**record) + "\n")
@@ -268,7 +268,7 @@ def configured(solver: object) -> bool:
 
 
 def unless_configured(solver: object, value: _Value) -> _Value | None:
-    """An option of ours for a solver that is named; None for one that brings its own.
+    """The value of a uniform option for a solver given by name; None for a configured one.
 
     Examples
     --------

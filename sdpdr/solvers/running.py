@@ -1,4 +1,4 @@
-"""A solver runs, here or in a worker; whatever becomes of it is an outcome."""
+"""Run a solver, here or in a worker; every end, also a crash, is an outcome."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from sdpdr.solvers.processes.isolate import PATIENCE, Task, run_isolated
 from sdpdr.solvers.processes.native import is_fork_of_native
 from sdpdr.solvers.screen import admit, failure, screen
 
-# How a panic of native code written in Rust is called, which is a `BaseException` and no more.
+# Type name of a panic of native code in Rust, which derives from `BaseException` directly.
 _PANIC = "PanicException"
 
 
 def runs_apart(solver: Solver, isolate: bool | None, step: float = inf) -> bool:
     """Whether a solver is to run in a worker.
 
-    By default where there is a time limit and the code is not ours: set-up, compilation and a
-    long step look at no clock. Steps that take no longer than a worker may be late need none.
-    Also in a fork of a process where native code has computed. A solver that may end the process
-    that it runs in always does. A worker needs no other.
+    By default native code does if there is a time limit, because set-up, compilation and long steps
+    check no clock; steps shorter than the delay of a worker need none. It also does in a fork of a
+    process in which native code has run. A solver that ignores its time limit does if it has one,
+    and a solver that may end its process always does. A worker starts no other.
 
     Parameters
     ----------
@@ -55,10 +55,10 @@ def run_solver(solver: Solver, task: Task, isolate: bool | None, step: float = i
     ----------
     solver : Solver
     task : callable without arguments
-        Has it run; for instance ``functools.partial(solver.run, sdp)``.
+        Runs the solver; for instance ``functools.partial(solver.run, sdp)``.
     isolate : bool, optional
-        See `sdpdr.solve`. Without it, a solver that obeys its time limit runs here where it cannot
-        be sent to another process.
+        See `sdpdr.solve`. By default, a solver that obeys its time limit runs here if it cannot be
+        sent to another process.
     step : float, optional
         See `runs_apart`.
 
@@ -70,7 +70,8 @@ def run_solver(solver: Solver, task: Task, isolate: bool | None, step: float = i
     Raises
     ------
     SdpdrError
-        That which the solver raised; `NotAcceptedError` if it cannot be sent to a worker.
+        An error of sdpdr that the solver raised; `NotAcceptedError` if it cannot be sent to a
+        worker.
     """
     watch, timed = Deadline(), partial(_timed, task, solver.name)
     try:
@@ -97,22 +98,22 @@ def run_solver(solver: Solver, task: Task, isolate: bool | None, step: float = i
 
 
 def _timed(task: Task, name: str) -> Outcome:
-    """What a task returns, with the seconds that it took where it ran, by our own clocks.
+    """The outcome of a task, with wall-clock and CPU seconds measured in its own process.
 
-    CPU seconds are those of this process and of others that it waited for. A solver only says which
-    of the seconds went into compiling.
+    CPU seconds are those of this process and of children that it waited for. Only the share of
+    compilation is reported by the solver.
     """
     watch, before = Deadline(), sum(os.times()[:4])
     outcome = admit(task(), name)
     elapsed, cpu = watch.spent, sum(os.times()[:4]) - before
     compiling = float(outcome.seconds.get("compile", 0.0))
-    if not 0.0 <= compiling <= elapsed:  # which refuses nan as well
+    if not 0.0 <= compiling <= elapsed:  # also false for nan
         compiling = 0.0
     return replace(outcome, seconds={"compile": compiling, "solve": elapsed - compiling}, cpu=cpu)
 
 
 def point_found(solver: Solver, sdp: SDP, steps: Sequence[Reduction] = ()) -> Point:
-    """The point that a solver finds by way of reductions; empty where there is none."""
+    """The point that a solver finds after reductions; empty if it finds none."""
     deadline = Deadline(solver.time_limit)
     reduced = Composed(steps).apply(sdp)
     if solver.accepts(reduced.sdp) is not None:

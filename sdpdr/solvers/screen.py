@@ -1,4 +1,4 @@
-"""A look at what a solver hands back, before anybody computes with it."""
+"""Validation of a solver's outcome before its numbers are used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Shape = tuple[int, ...]
 
 _PARTS = {"point": Point, "verdict": Verdict, "claim": Claim, "seconds": Mapping, "history": tuple}
 _WORDS = {"status": str, "value": Real | None, "iterations": int | None, "message": str}
-# Letters of a claim that are kept.
+# Characters of a message that are kept.
 _LONGEST_MESSAGE = 2000
 
 # Squares of numbers beyond this overflow soon, so nothing can be said of such a point.
@@ -27,7 +27,7 @@ HUGE = 1e100
 
 
 def admit(answer: object, name: str) -> Outcome:
-    """What a solver returned, if it is an outcome, with words that can be printed anywhere.
+    """The outcome with a printable message; a failure if a solver returned something else.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def admit(answer: object, name: str) -> Outcome:
 
 
 def printable(words: str) -> str:
-    r"""Words without control characters, cut off where they are very long.
+    r"""Text without control characters, cut off if it is very long.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def failure(name: str, error: BaseException) -> Outcome:
 
 
 def _what_else(answer: object) -> str:
-    """What an answer is where it is no outcome, or one with parts of other types."""
+    """Why an answer is not a valid outcome; empty if it is one."""
     if not isinstance(answer, Outcome):
         return _a(answer)
     for part, kind in _PARTS.items():
@@ -101,7 +101,7 @@ def screen(sdp: SDP, outcome: Outcome) -> Outcome:
     Returns
     -------
     Outcome
-        The same where nothing is wrong. A solver that claims success without a usable point has
+        The same if nothing is wrong. A solver that claims success without a usable point has
         the verdict ``FAILED``, and the claim's message says what was dropped.
     """
     shapes: dict[str, Shape] = {v.name: v.extents for v in sdp.variables}
@@ -116,7 +116,7 @@ def screen(sdp: SDP, outcome: Outcome) -> Outcome:
     duals = {} if wrong_dual else outcome.point.duals
     screened = replace(outcome, point=Point(values, duals))
     if outcome.verdict not in (Verdict.SOLVED, Verdict.INACCURATE):
-        # Arrays of NaN are how many solvers say that there is no answer.
+        # Many solvers return arrays of NaN if there is no answer.
         return screened
     words = [outcome.claim.message]
     words += [f"Its values were not used: they {wrong_value}."] if wrong_value else []
@@ -127,7 +127,7 @@ def screen(sdp: SDP, outcome: Outcome) -> Outcome:
 
 
 def _first_wrong(given: Mapping[str, Value], shapes: Mapping[str, Shape]) -> str | None:
-    """What is wrong with the first array that is; None where all are sound."""
+    """The fault of the first invalid array; None if all are valid."""
     for name, value in given.items():
         array = np.asarray(value.factor if isinstance(value, Factor) else value)
         if name in shapes and np.shape(value) != shapes[name]:

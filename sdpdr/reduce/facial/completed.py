@@ -1,17 +1,16 @@
 r"""Multipliers of the original program, from those of the program on a face.
 
-On a face the dual slack S need not be positive semidefinite any more: only :math:`V^T S V` is. What
-a step of facial reduction exposes is a row whose matrix W is positive semidefinite on the face
-before it, and zero on the one after, and whose right side is zero. So a multiple of the step's own
-multiplier may be added, and the dual objective stays what it is. From the last round of steps to
-the first, with S on the face before,
+On a face the dual slack S need not be positive semidefinite: only :math:`V^T S V` is. The row of a
+step of facial reduction has a matrix W that is positive semidefinite on the face before the step
+and zero on the face after it, and its right-hand side is zero. So a multiple of the step's
+multiplier may be added without a change of the dual objective. From the last round of steps to the
+first, with S on the face before,
 
 .. math::  S + t W = \begin{pmatrix} S_{11} & S_{12} \\ S_{21} & S_{22} + t W_{22}\end{pmatrix}
 
 with :math:`S_{11} \succeq 0` and :math:`W_{22} \succ 0`. There is such a t if the range of
-:math:`S_{12}` lies in that of :math:`S_{11}` (Schur's complement). If none serves, the program need
-not have multipliers with this value, and the rows of the step get nan: zero would be a false
-statement.
+:math:`S_{12}` lies in that of :math:`S_{11}` (Schur's complement). If no t suffices, the program
+need not have multipliers with this value, and the rows of the step get nan: zero would be false.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.exposure import Exposure
 from sdpdr.reduce.facial.faces import Faces, Multiplier
 
-# Multiples that are tried, of the slack's size over that of what is added: beyond the last,
-# multipliers would have lost a third of their digits.
+# Multiples that are tried, in units of the norm of the slack divided by that of the added matrix:
+# beyond the last, multipliers would have lost a third of their digits.
 _SIZES = tuple(2.0**k for k in range(18))
-# Negative eigenvalues up to this, relative to the slack, are those of a solver's answer.
+# Negative eigenvalues that a solver's answer may have, relative to the slack.
 _NEGATIVE = 1e-7
 
 
 def completed(
     sdp: SDP, exposures: Sequence[Exposure], duals: Mapping[str, Array]
 ) -> dict[str, Array]:
-    """Multipliers whose slack is in the cone, where multiples of the exposing rows make it so.
+    """Multipliers whose slack is in the cone, by multiples of the exposing rows.
 
     Parameters
     ----------
@@ -46,12 +45,12 @@ def completed(
         The original program.
     exposures : sequence of Exposure
     duals : mapping from label to array
-        Multipliers of all rows that serve on the last face.
+        Multipliers of all rows, valid on the last face.
 
     Returns
     -------
     dict from label to array
-        With nan in the row of every step for which no multiple serves.
+        With nan in the row of every step for which no multiple suffices.
     """
     full = {label: np.array(y, dtype=float) for label, y in duals.items()}
     lost = list[Multiplier]()
@@ -78,7 +77,7 @@ def completed(
 def _multiples(
     faces: Faces, steps: Sequence[Exposure], duals: dict[str, Array], added: dict[str, Array]
 ) -> Iterator[tuple[str, float | None]]:
-    """The multiple that each matrix asks for."""
+    """Yield the name of each matrix and the multiple that it needs; None if none suffices."""
     sdp = faces.sdp
     for name in dict.fromkeys(name for step in steps for name in step.proved.owners):
         V = _within(faces, name)
@@ -87,9 +86,9 @@ def _multiples(
 
 
 def _within(faces: Faces, name: str) -> Array:
-    """Columns that span the face known before, and that rows K u = 0 state.
+    """Columns that span the face before a step, within the face that rows K u = 0 state.
 
-    Multipliers of those rows are no steps; they are completed elsewhere.
+    Those rows expose no step; `sdpdr.program.face.complete_multipliers` finds their multipliers.
     """
     V = faces.basis(name)
     stated = V.T @ null_vectors(faces.sdp, name).toarray()
@@ -102,7 +101,7 @@ def _restricted(slack: Matrix, V: Array) -> Array:
 
 
 def _multiple(slack: Array, added: Array) -> float | None:
-    """The least t tried for which S + t W has no negative eigenvalue; None where none serves."""
+    """The least t tried for which S + t W has no negative eigenvalue; None if there is none."""
     size = max(float(np.linalg.norm(slack)), np.finfo(float).tiny)
     unit = size / max(float(np.linalg.norm(added)), np.finfo(float).tiny)
     allowed = _NEGATIVE * size * np.eye(slack.shape[0])

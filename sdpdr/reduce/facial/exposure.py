@@ -1,4 +1,4 @@
-"""A step of facial reduction with its proof, which anybody can check."""
+"""A step of facial reduction with its proof, which can be checked independently."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from sdpdr.reduce.facial.rows import single_row
 
 @dataclass(frozen=True)
 class Exposure:
-    """A row that forces every feasible point onto a face, or leaves none.
+    """A row that forces every feasible point onto a face, or proves that there is none.
 
     Attributes
     ----------
     variable : str
-        The matrix that is confined.
+        The matrix that the face belongs to.
     words : str
         Why, in a sentence.
     multipliers : tuple of (label, number of the row, Fraction)
@@ -78,7 +78,7 @@ class Exposure:
 
 
 def verify(sdp: SDP, exposures: Sequence[Exposure]) -> bool:
-    """Verify steps in turn; each may lean on as many of those before it as its ``after`` has.
+    """Verify steps in turn; each may use the first steps only, as many as its ``after`` has.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def rows_of(sdp: SDP, label: str) -> Rows:
 def step_of(
     sdp: SDP, multiplier: Multiplier, proved: Consequences, after: tuple[Exposure, ...]
 ) -> Exposure:
-    """The step that one row takes on the face of those before it, in words as well."""
+    """The step of one row on the face of the steps before it, with its explanation."""
     words = _words(sdp, multiplier, proved, is_on_face=bool(after))
     owner = (*proved.owners, multiplier[0])[0]
     return Exposure(owner, words, (multiplier,), proved, after)

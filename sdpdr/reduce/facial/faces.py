@@ -1,4 +1,4 @@
-"""The faces that are proved of the matrices of a program, and single rows on them, in fractions."""
+"""The proved faces of the matrices of a program, and single rows on them, in fractions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Multiplier: TypeAlias = "tuple[str, int, Fraction]"
 
 @dataclass(frozen=True)
 class Consequences:
-    """What is proved of every feasible point.
+    """Statements that are proved for every feasible point.
 
     Attributes
     ----------
@@ -39,18 +39,18 @@ class Consequences:
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """Names of the matrices that are confined."""
+        """Names of the matrices that have null vectors."""
         return tuple(dict.fromkeys(name for name, _ in self.vectors))
 
     def record(self) -> dict[str, object]:
-        """The same ready for JSON, without what is empty."""
+        """The non-empty fields, ready for JSON."""
         vectors = [[name, [[k, str(x)] for k, x in vector]] for name, vector in self.vectors]
         found = {"vectors": vectors, "contradiction": self.contradiction}
         return {key: value for key, value in found.items() if value}
 
 
 class Faces:
-    """The null vectors that are proved of every matrix: X = V M V^T with V orthogonal to them.
+    """The proved null vectors of every matrix: X = V M V^T with V orthogonal to them.
 
     V is the unit matrix on places without a pivot (`sdpdr.program.echelon.Echelon`), so that null
     vectors of M are those of X.
@@ -68,14 +68,14 @@ class Faces:
             self.add(one)
 
     def add(self, proved: Consequences) -> bool:
-        """Take in what is proved; whether it is new."""
+        """Insert proved null vectors; True if one of them is new."""
         news = [self.null[name].insert(dict(vector)) for name, vector in proved.vectors]
         return any(news)
 
     def on_doubles(self) -> Faces:
-        """The faces without the null vectors of which no multiple is a vector of doubles.
+        """The faces without null vectors that have no multiple in doubles.
 
-        A program can state no others as rows X u = 0.
+        A program cannot state these as rows X u = 0.
         """
         found = Faces(self.sdp)
         found.null = {name: null.filtered(_are_doubles) for name, null in self.null.items()}
@@ -87,7 +87,7 @@ class Faces:
         return sum(len(null.vectors) for null in self.null.values())
 
     def kept(self, name: str) -> Index:
-        """The places of a matrix whose rows and columns do not vanish as a whole."""
+        """Indices of the rows and columns of a matrix that do not vanish as a whole."""
         n = self.sdp.variable(name).extents[0]
         return np.setdiff1d(np.arange(n), list(self.null[name].units))
 
@@ -104,10 +104,7 @@ class Faces:
         return from_places(echelon.basis(n), (n, n - len(echelon.vectors)))
 
     def matrix(self, name: str, a: LinearMap, e: int) -> Symmetric | None:
-        """V^T A V of a row, exactly; None where that would take long.
-
-        Places are those of X.
-        """
+        """The exact V^T A V of a row, with the indices of X; None if it would take too long."""
         echelon, keep = self.null[name], np.ones(a.n, dtype=bool)
         keep[list(echelon.units)] = False
         matrix = matrix_row(a, e, keep)
@@ -118,7 +115,7 @@ class Faces:
             for p, f in echelon.row(i).items():
                 for q, g in echelon.row(j).items():
                     if i != j or p <= q:
-                        # An entry beside the diagonal of A stands for its mirror image, too.
+                        # An off-diagonal entry of A also stands for its mirror image.
                         term = value * f * g * (2 if i != j and p == q else 1)
                         add(total, {(min(p, q), max(p, q)): term})
             if len(total) > LARGEST:

@@ -1,4 +1,4 @@
-"""The program on faces that were proved, without rounding, and the way to it and back.
+"""The program on proved faces, without rounding, and the way to it and back.
 
 Zero rows and columns of a matrix are left out. Other null vectors u are stated as rows X u = 0, on
 which `sdpdr.reduce.Face` and the kernel choose a basis of the face.
@@ -91,7 +91,7 @@ def _lifted(
     bases: Mapping[str, Matrix],
     sources: Mapping[str, Index],
 ) -> Point:
-    """A point of the program: matrices embedded, zeros for what is left out."""
+    """A point of the program on faces as one of the original, zero on removed parts."""
     values = dict[str, Value]()
     if point.values:
         values = {**sdp.zero_point().values, **out_of_bases(point.values, bases)}
@@ -102,7 +102,7 @@ def _lifted(
 def _pushed(
     reduced: SDP, point: Point, kept: Mapping[str, Index], sources: Mapping[str, Index]
 ) -> Point:
-    """A point of the program on faces, without what is off them."""
+    """A point of the original program as one on the faces, without removed parts."""
     values = dict[str, Value]()
     for v in reduced.variables:
         if v.name in point.values:
@@ -132,9 +132,9 @@ def _states_face(r: Rows) -> bool:
 def _is_left(r: Rows, lhs: Expression, silent: Set[tuple[str, int]]) -> Mask:
     """Which rows still constrain the point; ``lhs`` is their left-hand side on the faces."""
     broken = r.rhs != 0.0 if r.relation == "==" else r.rhs < 0.0
-    speaks = sum((row_norms(a) for a in lhs.values()), np.zeros(r.m)) > 0.0
-    heard = np.array([(r.label, e) not in silent for e in range(r.m)], dtype=bool)
-    return broken | (speaks & heard)
+    nonzero = sum((row_norms(a) for a in lhs.values()), np.zeros(r.m)) > 0.0
+    satisfied = np.array([(r.label, e) in silent for e in range(r.m)], dtype=bool)
+    return broken | (nonzero & ~satisfied)
 
 
 def _stated(faces: Faces, kept: Mapping[str, Index], taken: set[str]) -> Iterator[Rows]:

@@ -1,11 +1,11 @@
-r"""Facial reduction with proof: a program that is equivalent, with an interior if all was found.
+r"""Facial reduction with proof: an equivalent program, whose feasible set may have an interior.
 
-Programs without a strictly feasible point deceive solvers: their optimum may jump under any
+Programs without a strictly feasible point mislead solvers: their optimum may jump under any
 perturbation of the data, and no margin is left for a proof of feasibility. Borwein and Wolkowicz
-remove the cause. Where no strictly feasible point exists, some combination of the rows is an
+remove the cause. If no strictly feasible point exists, some combination of the rows is an
 exposing matrix W, positive semidefinite with <W, X> = 0 for every feasible X; so W X = 0, and X
-may be restricted to the face :math:`X = V M V^T`. Here single rows are looked at, which costs next
-to nothing, again and again until nothing new is found. Null vectors with several entries become
+may be restricted to the face :math:`X = V M V^T`. Here only single rows are tested, which costs
+little, in rounds until nothing new is found. Null vectors with several entries become
 rows X u = 0, for which `sdpdr.reduce.Face` and the kernel choose a basis of the face. Combinations
 of rows, scalars that vanish, and faces of matrix inequalities are left to the proof after the solve
 (`sdpdr.certify.exposing`).
@@ -48,9 +48,9 @@ class FacialReduction:
     infeasible : str or None
         Why there is no feasible point, if that was proved; the last exposure is the proof.
     violation : float
-        If the program is infeasible, the right side of the row that no point satisfies, relative to
-        the largest one. One of the size of rounding is a theorem about the numbers stored, and
-        hardly one about those that were meant.
+        If the program is infeasible, the right-hand side of the row that no point satisfies,
+        relative to the largest one. If it is of the size of rounding, the proof holds for the
+        numbers as stored, but perhaps not for those that were meant.
     """
 
     original: SDP
@@ -70,8 +70,8 @@ class FacialReduction:
     def lift(self, point: Point) -> Point:
         """A point of the reduced program as one of the original, with equal objectives.
 
-        Multipliers of rows that expose a face become so large that they are multipliers of the
-        original program, and nan where none are found.
+        Multipliers of rows that expose a face are raised until they are multipliers of the original
+        program; they are nan if no multiple suffices.
         """
         lifted = self.embed(point)
         if self._narrow is None or not self.original.is_dual_point(lifted.duals):
@@ -79,7 +79,7 @@ class FacialReduction:
         return Point(lifted.values, completed(self.original, self.exposures, lifted.duals))
 
     def embed(self, point: Point) -> Point:
-        """A direction of the reduced program as one of the original: zeros for what is gone."""
+        """A direction of the reduced program as one of the original, zero on removed parts."""
         return point if self._narrow is None else self._narrow.lift(point)
 
     def push(self, point: Point) -> Point:
@@ -92,7 +92,7 @@ class FacialReduction:
 def facial_reduction(sdp: SDP) -> FacialReduction:
     """Restrict a program, with proof, to the faces that its rows confine it to.
 
-    Costs next to nothing where no row is positive semidefinite without a right side: structured
+    This costs little unless a positive semidefinite row has the right-hand side zero: structured
     maps are not multiplied out, and rows K u = 0 are left to `sdpdr.reduce.Face`.
 
     Parameters
@@ -149,7 +149,7 @@ def facial_reduction(sdp: SDP) -> FacialReduction:
 
 
 def _refuted(sdp: SDP, steps: tuple[Exposure, ...]) -> FacialReduction:
-    """That no point is feasible, by the last step."""
+    """The result if the last step proves that no point is feasible."""
     label, e, _ = steps[-1].multipliers[0]
     size = max(float(np.max(np.abs(r.rhs), initial=0.0)) for r in sdp.rows)
     violation = abs(float(rows_of(sdp, label).rhs[e])) / size

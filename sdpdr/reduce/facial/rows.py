@@ -1,4 +1,4 @@
-r"""Single rows that confine feasible points to a face, decided over the rationals.
+r"""Single rows that confine feasible points to a face, found in exact rational arithmetic.
 
 Let :math:`\langle A_e, X\rangle + a_e^T z \le b_e` on the faces known so far, with A_e positive
 semidefinite, a_e non-negative and zero on free scalars. If b_e = 0, then A_e X = 0; if b_e < 0,
@@ -21,36 +21,37 @@ from sdpdr.program.point import Factor, PsdVariable, Value
 from sdpdr.program.rows import Rows
 from sdpdr.reduce.facial.faces import Consequences, Faces, Multiplier
 
-# Random points at which signs of rows are looked at: of a thousand rows that take both signs as
-# often, two are left.
+# Random points at which signs of rows are evaluated: of a thousand rows that take both signs
+# equally often, two remain candidates.
 _POINTS = 10
-# Share of its size that is rounding of a value.
+# Entries of rows that are read as fractions, which takes some seconds.
+_ENTRIES = 1_000_000
+# Share of the size of a value that may be rounding.
 _VALUE_ROUNDING = 1e-9
 
 
 def single_rows(
-    faces: Faces, seen: Set[tuple[str, int]] = frozenset(), entries: int = 1_000_000
+    faces: Faces, seen: Set[tuple[str, int]] = frozenset()
 ) -> Iterator[tuple[Multiplier, Consequences]]:
-    """The rows that confine something by themselves, and what they prove.
+    """Yield the rows that expose a face by themselves, and what they prove.
 
     Parameters
     ----------
     faces : Faces
     seen : set of pairs of label and row
-        Rows that led to these faces, of which nothing is left on them.
-    entries : int, default 1,000,000
-        How many entries of rows are read as fractions, which takes some seconds.
+        Rows that led to these faces, and vanish on them.
     """
+    left = _ENTRIES
     for rows, e, y in candidates(faces):
         if (rows.label, e) in seen:
             continue
-        # Counted beforehand, on average; no structured map is multiplied out.
+        # Averages, because the exact count would multiply structured maps out.
         sizes = (
             (a.matrix().nnz if isinstance(a, VectorMap) else a.n_entries, a.m)
             for a in rows.lhs.values()
         )
-        entries -= 1 + sum(nnz // m for nnz, m in sizes)
-        if entries < 0:
+        left -= 1 + sum(nnz // m for nnz, m in sizes)
+        if left < 0:
             return
         proved = single_row(faces, rows, e, y)
         if proved:
@@ -58,7 +59,7 @@ def single_rows(
 
 
 def single_row(faces: Faces, rows: Rows, e: int, y: int) -> Consequences:
-    """What one row, times 1 or -1, proves; nothing (false) if it does not."""
+    """What one row times y, 1 or -1, proves; an empty (false) result if it proves nothing."""
     side = Fraction(float(rows.rhs[e]))
     if (y < 0 and rows.relation != "==") or y * side > 0:
         return Consequences()
@@ -80,7 +81,7 @@ def single_row(faces: Faces, rows: Rows, e: int, y: int) -> Consequences:
 
 
 def is_silent(faces: Faces, rows: Rows, e: int, *, whole: bool) -> bool:
-    """Whether nothing is left of a row that led to the faces, which are the ``whole`` or fewer."""
+    """Whether a row that led to the faces vanishes on them; ``whole`` if none was left out."""
     return all(
         isinstance(a, LinearMap) and (whole or faces.matrix(name, a, e) == {})
         for name, a in rows.lhs.items()
@@ -88,13 +89,13 @@ def is_silent(faces: Faces, rows: Rows, e: int, *, whole: bool) -> bool:
 
 
 def candidates(faces: Faces) -> Iterator[tuple[Rows, int, int]]:
-    """Rows that may confine something times 1 or -1, by their signs at random points of faces."""
+    """Yield rows that may expose a face times 1 or -1, by their signs at random points."""
     sdp = faces.sdp
     stated = {
         r.label
         for v in sdp.psd_variables
         for r in exposing_rows(sdp, v.name)
-        # Unit vectors empty rows and columns, from which more may follow.
+        # Unit vectors make whole rows and columns vanish, so that other rows may expose more.
         if np.any(np.diff(_null(r, v.name).tocsc().indptr) != 1)
     }
     for r in sdp.rows:
@@ -110,12 +111,12 @@ def _null(rows: Rows, name: str) -> sp.csr_array:
 
 
 def _may_confine(faces: Faces, rows: Rows) -> tuple[Mask, Mask]:
-    """Whether rows, and their negatives, are never below zero and limited by at most zero.
+    """Which rows, and which negatives of rows, may be at least zero everywhere and at most zero.
 
-    Each of their parts is never below zero then. Values that may be rounding have any sign.
+    A row is at least zero if each of its parts is. Values that may be rounding have any sign.
     """
     rng = np.random.default_rng(0)
-    # Upper limits above zero leave room for more than a face.
+    # A row with an upper limit above zero confines nothing to a face.
     up, down = rows.rhs <= 0.0, (rows.rhs >= 0.0) & (rows.relation == "==")
     sizes = {name: np.zeros(rows.m) for name in rows.lhs}
     for _ in range(_POINTS):
@@ -130,7 +131,7 @@ def _may_confine(faces: Faces, rows: Rows) -> tuple[Mask, Mask]:
 
 
 def _values(faces: Faces, rows: Rows, name: str, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Values of a part of rows at a random point of the faces, and at one that may be anywhere."""
+    """Values of a part of rows at a random point of the faces, and at any random point."""
     sdp, part, v = faces.sdp, {name: rows.lhs[name]}, faces.sdp.variable(name)
     w = rng.standard_normal(v.extents[0])
     if not isinstance(v, PsdVariable):
