@@ -184,7 +184,7 @@ def share(name: str, value: object) -> float:
     return _within(name, number, 0.0 <= number <= 1.0, "lie in [0, 1]")
 
 
-def seed(value: object, name: str = "random_state") -> int:
+def seed(value: object) -> int:
     """Random state of scikit-learn as a seed; None draws one."""
     if value is None:
         value = np.random.mtrand._rand  # what scikit-learn draws from
@@ -194,10 +194,10 @@ def seed(value: object, name: str = "random_state") -> int:
         return int(value.randint(_SEEDS))
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise DataTypeError(
-            f"{name}={value!r} is no seed. Pass a whole number, a generator of numpy.random, or "
-            "None."
+            f"random_state={value!r} is no seed. Pass a whole number, a generator of numpy.random, "
+            "or None."
         )
-    return positive_integer(name, value, at_least=0, at_most=2**32 - 1)
+    return positive_integer("random_state", value, at_least=0, at_most=2**32 - 1)
 
 
 def seed_or_none(value: object) -> int | None:

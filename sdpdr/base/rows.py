@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -55,7 +55,7 @@ def rows_of_file(
 def is_frame(X: object, *others: str) -> TypeGuard[Any]:
     """Whether it is a frame of pandas, or one of other kinds of pandas.
 
-    Who has not imported pandas has none, and to import it takes longer than a small solve.
+    If pandas is not imported, X is none; the import would take longer than a small solve.
     """
     pandas = sys.modules.get("pandas")
     kinds = ("DataFrame", *others)
@@ -112,6 +112,20 @@ def counted(n: int, noun: str) -> str:
     if noun.endswith("y"):
         return f"{n} {noun[:-1]}ies"
     return f"{n} {noun}es" if noun.endswith(("s", "x")) else f"{n} {noun}s"
+
+
+def enumerated(names: Iterable[str], most: int | None = None) -> str:
+    """Return names as they are listed in a sentence, the last of ``most`` for those left out.
+
+    Examples
+    --------
+    >>> enumerated(["a"]), enumerated("abc"), enumerated("abcdef", most=3)
+    ('a', 'a, b and c', 'a, b and 4 more')
+    """
+    shown = list(names)
+    if most is not None and len(shown) > most:
+        shown = [*shown[: most - 1], f"{len(shown) - most + 1} more"]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
 def listed(indices: ArrayLike | Sequence[str], limit: int = _MANY) -> str:

@@ -82,13 +82,12 @@ class Points(Space):
                 sqdist[part] = np.einsum("ij,ij->i", away, away)
         return sqdist.reshape(shape)
 
-    def sqdist_to_all(self, rows: Index | None = None) -> Array:
+    def sqdist_to_all(self) -> Array:
         """See `Space`."""
-        rows = np.arange(self.n) if rows is None else rows
         if not self.is_sparse:
-            return np.asarray(cdist(self.X[rows], self.X, "sqeuclidean"))
-        sqdist = self._by_products(rows)
-        sqdist[np.arange(len(rows)), rows] = 0.0
+            return np.asarray(cdist(self.X, self.X, "sqeuclidean"))
+        sqdist = self._by_products(np.arange(self.n))
+        np.fill_diagonal(sqdist, 0.0)
         return sqdist
 
     def _by_products(self, rows: Index) -> Array:

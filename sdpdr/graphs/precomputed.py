@@ -56,10 +56,10 @@ class Precomputed(Space):
         """See `Space`."""
         return np.asarray(self.matrix[i, j])
 
-    def sqdist_to_all(self, rows: Index | None = None) -> Array:
+    def sqdist_to_all(self) -> Array:
         """See `Space`; all must be known."""
         everyone = np.arange(self.n)
-        return self.sqdist((everyone if rows is None else rows)[:, None], everyone)
+        return self.sqdist(everyone[:, None], everyone)
 
     def search(self, targets: Index) -> Search:
         """See `Space`."""

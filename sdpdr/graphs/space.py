@@ -40,8 +40,8 @@ class Space(ABC):
         """Squared lengths of pairs; a `DataError` if one is not known."""
 
     @abstractmethod
-    def sqdist_to_all(self, rows: Index | None = None) -> Array:
-        """Squared distances of some points, by default of all, to all; shape (r, n)."""
+    def sqdist_to_all(self) -> Array:
+        """Squared distances of all points to all; shape (n, n)."""
 
     @abstractmethod
     def search(self, targets: Index) -> Search:

@@ -159,7 +159,7 @@ def _local_gram(graph: NeighborGraph, pattern: csr_array, nodes: Index, entries:
     if space is not None:
         between = space.sqdist(near[:, :, None], near[:, None, :])
         return np.asarray(to_node[:, :, None] + to_node[:, None, :] - between) / 2.0
-    between = np.square(_local_paths(pattern, nodes, entries))
+    between = np.square(_local_paths(pattern, entries))
     gram = (to_node[:, :, None] + to_node[:, None, :] - between) / 2.0
     # Path lengths need not be distances of points; a shift makes the matrix PSD.
     low = np.minimum(np.linalg.eigvalsh(gram)[:, 0], 0.0)
@@ -181,7 +181,7 @@ def best_weights(local: Array, iterations: int = 4) -> Array:
     return np.asarray(weights[:, :, 0])
 
 
-def _local_paths(pattern: csr_array, nodes: Index, entries: Index) -> Array:
+def _local_paths(pattern: csr_array, entries: Index) -> Array:
     """Shortest paths between the neighbours of each node, within its neighbourhood."""
     near, k = pattern.indices[entries], entries.shape[1]
     ends = (

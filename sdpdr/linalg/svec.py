@@ -164,13 +164,11 @@ def selected(matrix: Matrix) -> Index | None:
     return places
 
 
-def slopes(
-    rows: sp.csr_array, factor: Array, pairs: tuple[Index, Index] | None = None
-) -> sp.csr_array:
+def slopes(rows: sp.csr_array, factor: Array) -> sp.csr_array:
     """Derivative of rows on R R^T by the entries of R, row by row; shape (m, n r)."""
     n, r = factor.shape
     entries = rows.tocoo()
-    i, j = svec_pairs(entries.col) if pairs is None else (end[entries.col] for end in pairs)
+    i, j = svec_pairs(entries.col)
     weight = (entries.data * np.where(i == j, 1.0, SQRT2))[:, None]
     columns = np.arange(r)
     row = np.repeat(np.tile(entries.row, 2), r)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from math import floor, isfinite, log10
 from textwrap import shorten
 from types import MappingProxyType
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sdpdr.base.advice import at_command_line, either
+from sdpdr.base.rows import enumerated
 from sdpdr.program.run import GIVEN, Status, shown
 
 if TYPE_CHECKING:
@@ -93,9 +94,8 @@ def _optimal_nearby(solution: Solution) -> str:
 def _infeasible(solution: Solution) -> str:
     """Which constraints contradict each other."""
     names = [repr(label) for label in contradicting(solution)]
-    if len(names) > _NAMED:
-        names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more"]
-    which = f"{_listed(names)} together" if len(names) > 1 else "".join(names) or "all constraints"
+    which = enumerated(names, _NAMED) or "all constraints"
+    which += " together" * (len(names) > 1)
     # Constraints of a cvxpy problem on single variables are the cones of variables here.
     is_read = bool(names) and not solution.of_model
     beside = " beside the cones and signs of the variables" if is_read else ""
@@ -221,18 +221,6 @@ def contradicting(solution: Solution) -> tuple[str, ...]:
     steps = reversed(solution.exposures)
     exposing = (label for step in steps for label, _, _ in step.multipliers)
     return tuple(dict.fromkeys([*used, *exposing]))
-
-
-def _listed(names: Iterable[str]) -> str:
-    """Names as people list them.
-
-    Examples
-    --------
-    >>> _listed(["a"]), _listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 # -- what to do next ------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.base.packages import version_of
+from sdpdr.base.rows import enumerated
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
@@ -226,10 +227,9 @@ class Solver(ChecksKeywords, ABC):
         DataError
             An option that was passed is none of these.
         """
-        *names, last = map(repr, defaults)
         for name in self.options:
             if name not in defaults:
-                known = f"{', '.join(names)} and {last}" if names else last
+                known = enumerated(map(repr, defaults))
                 raise DataError(f"solver {self.name!r} has no option {name!r}; it has {known}.")
         return {**defaults, **self.native_options(), **self.options}
 

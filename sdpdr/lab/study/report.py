@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from os import PathLike
 from typing import Any
@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from rich.filesize import decimal
 
-from sdpdr.base.rows import counted
+from sdpdr.base.rows import counted, enumerated
 from sdpdr.lab.plot import studies as plot
 from sdpdr.lab.study import measures
 from sdpdr.lab.study.outcomes import (
@@ -29,7 +29,9 @@ from sdpdr.lab.study.schema import CLAIMS, ENDS, PARTS
 
 # If a study has more instances, the map of outcomes shows those on which a contestant failed.
 _MOST_INSTANCES = 60
-# Letters of a message in a table.
+# Names that a sentence lists, and names of instances that were left out.
+_NAMED, _LEFT_OUT = 5, 20
+# Characters of a message in a table.
 _LONGEST_MESSAGE = 300
 # Settings whose names in study files are short.
 _SETTINGS = {"tols": "tolerances", "warmup": "warming up"}
@@ -172,7 +174,7 @@ def _best(data: _Data, runs: pd.DataFrame, tol: float) -> Iterator[str]:
     if solved.max() == 0:
         yield "No contestant solved anything."
     else:
-        subject = f"{_enumerated(best)} {'solves' if len(best) == 1 else 'solve'} the most:"
+        subject = f"{enumerated(best, _NAMED)} {'solves' if len(best) == 1 else 'solve'} the most:"
         if len(best) == len(solved) > 1:
             subject = f"All {len(best)} contestants solve"
         total = counted(runs["instance"].nunique(), "instance")
@@ -194,7 +196,7 @@ def _false_claims(runs: pd.DataFrame) -> str:
     ending = missed if near else ""
     if not len(false):
         return f"No contestant claimed a success that it was far from.{ending}"
-    names = _enumerated([f"{name} ({n})" for name, n in false.items()])
+    names = enumerated([f"{name} ({n})" for name, n in false.items()], _NAMED)
     return (
         f"{counted(int(false.sum()), 'claim')} of success could not be verified: {names}.{ending}"
     )
@@ -229,7 +231,7 @@ def _ranking(data: _Data) -> Iterator[Section]:
         "refused every problem": measures.refused_everywhere(data.runs),
     }
     left_out = {why: names for why, names in reasons.items() if names}
-    text = [f"Left out, {why}: {_enumerated(names, 20)}." for why, names in left_out.items()]
+    text = [f"Left out, {why}: {enumerated(names, _LEFT_OUT)}." for why, names in left_out.items()]
     yield Section("ranking", "Ranking", text, tables=[Table(shown, note)])
 
 
@@ -451,13 +453,6 @@ def _limitations(data: _Data) -> Section:
 def _toned(values: pd.Series, tone: str, chosen: pd.Series) -> list[Cell]:
     """Return values as cells, with a tone where chosen."""
     return [Cell(v, tone if yes else "") for v, yes in zip(values, chosen, strict=True)]
-
-
-def _enumerated(names: Sequence[str], most: int = 4) -> str:
-    """Names in a sentence: "a, b and c", or "a, b and 4 more"."""
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def _short(message: str) -> str:

@@ -64,7 +64,7 @@ def _add_cone(
         if _is_sparse(matrix, cone.order, places):
             found = _Entries(matrix, cone.order, x_rows, inverse_rows)
         else:
-            found = _by_products(matrix, cone.order, x_rows, inverse_rows)
+            found = _by_products(matrix, x_rows, inverse_rows)
         for other in ordered[k:]:
             partner = cone.rows[other]
             value = table[min(row, other)][max(row, other)]
@@ -106,7 +106,7 @@ class _Entries(dict[int, arb]):
         return self[place]
 
 
-def _by_products(matrix: PreciseSparse, n: int, x: Table, inverse: Table) -> Vector:
+def _by_products(matrix: PreciseSparse, x: Table, inverse: Table) -> Vector:
     """All entries of the symmetric part of X A S^{-1}."""
     support = matrix.support
     position = {k: p for p, k in enumerate(support)}

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.progress import enter_phase
-from sdpdr.base.rows import listed
+from sdpdr.base.rows import enumerated, listed
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.faces import PRIMAL
 from sdpdr.certify.flat import NONNEGATIVE, SEMIDEFINITE, Answer, FlatProgram
@@ -38,8 +38,8 @@ class UndecidedError(Exception):
     """Neither a fault was proved nor that there is none."""
 
 
-# Rows of one constraint that a sentence lists.
-_LISTED = 4
+# Rows of one constraint, and names, that a sentence lists.
+_LISTED, _NAMED = 4, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,10 +298,6 @@ class View:
         return VALUE in found.how
 
 
-def quoted(names: Iterable[str], limit: int = 5) -> str:
-    """Names as people list them."""
-    shown = [repr(name) for name in names]
-    if len(shown) > limit:
-        shown = [*shown[: limit - 1], f"{len(shown) - limit + 1} more"]
-    *others, last = shown
-    return f"{', '.join(others)} and {last}" if others else last
+def quoted(names: Iterable[str]) -> str:
+    """Names in quotation marks, as they are listed in a sentence."""
+    return enumerated(map(repr, names), _NAMED)

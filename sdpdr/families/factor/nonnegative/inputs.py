@@ -28,23 +28,23 @@ def checked_matrix(X: Any, name: str = "X", **options: Any) -> Any:
     return matrix
 
 
-def nonnegative_matrix(X: ArrayLike, name: str = "X") -> Array:
+def nonnegative_matrix(X: ArrayLike) -> Array:
     """A finite dense matrix without negative entries, not all zero."""
-    matrix: Array = checked_matrix(X, name)
-    require_nonnegative(matrix, name)
+    matrix: Array = checked_matrix(X)
+    require_nonnegative(matrix)
     return matrix
 
 
-def require_nonnegative(matrix: Matrix, name: str = "X") -> None:
-    """Refuse negative entries and zero matrices, dense or sparse."""
+def require_nonnegative(matrix: Matrix) -> None:
+    """Refuse an X with negative entries, or that is zero, dense or sparse."""
     i, j = (matrix < 0.0).nonzero()
     if i.size:
         raise DataError(
-            f"Negative values in data: {name}[{i[0]}, {j[0]}] = {matrix[i[0], j[0]]:g}. {name} "
-            "must be nonnegative; shift or clip it if negative entries mean nothing."
+            f"Negative values in data: X[{i[0]}, {j[0]}] = {matrix[i[0], j[0]]:g}. X must be "
+            "nonnegative; shift or clip it if negative entries mean nothing."
         )
     if not matrix.max() > 0.0:
-        raise DataError(f"all entries of {name} are zero: there is nothing to factor.")
+        raise DataError("all entries of X are zero: there is nothing to factor.")
 
 
 def number_of_components(value: object, shape: tuple[int, ...], name: str = "n_components") -> int:

@@ -62,14 +62,13 @@ def require_bounded(program: EdgeProgram) -> None:
             )
 
 
-def isomap_start(
-    program: EdgeProgram, rank: int | None = None, n_landmarks: int | None = None, seed: int = 0
-) -> Matrix:
+def isomap_start(program: EdgeProgram, rank: int | None = None, seed: int = 0) -> Matrix:
     r"""Embed by landmark Isomap: classical scaling of graph distances to a few landmarks.
 
     With :math:`G` the squared shortest-path lengths from the landmarks, :math:`\bar g` their
     mean over landmarks, and :math:`V \Lambda V^T` the leading part of the doubly centred block
-    of G, every point gets :math:`-\tfrac12 (g_i - \bar g)^T V \Lambda^{-1/2}`.
+    of G, every point gets :math:`-\tfrac12 (g_i - \bar g)^T V \Lambda^{-1/2}`. There are 100
+    landmarks, and fewer beyond 20,000 points, whose paths take longer than they help.
 
     Parameters
     ----------
@@ -78,8 +77,6 @@ def isomap_start(
     rank : int, optional
         Columns wanted; those Isomap cannot fill hold small noise. Default: the significant
         directions and one more, between three and six (never more than n - 1).
-    n_landmarks : int, optional
-        Default: 100, and fewer beyond 20,000 points, whose paths take longer than they help.
     seed : int, default 0
 
     Returns
@@ -97,8 +94,7 @@ def isomap_start(
     [1.0, 0.0, 1.0]
     """
     rng = np.random.default_rng(seed)
-    if n_landmarks is None:
-        n_landmarks = int(np.clip(_WAYS // program.n, *_LANDMARKS))
+    n_landmarks = int(np.clip(_WAYS // program.n, *_LANDMARKS))
     spectrum, basis, sqdist, mean = _landmark_scaling(program, n_landmarks, rng)
     if rank is None:
         rank = first_rank(program, spectrum)
@@ -110,17 +106,17 @@ def isomap_start(
     return program.centred(R)
 
 
-def landmark_spectrum(program: EdgeProgram, n_landmarks: int = 100, seed: int = 0) -> Vector:
-    """Eigenvalues of the landmark Isomap in descending order; noise of paths makes some negative.
+def landmark_spectrum(program: EdgeProgram, n_landmarks: int) -> Vector:
+    """Eigenvalues of landmark Isomap, descending; some are negative, since paths are not straight.
 
     Examples
     --------
     >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0)
-    >>> spectrum = landmark_spectrum(path)
+    >>> spectrum = landmark_spectrum(path, 3)
     >>> round(float(spectrum[0]), 12), bool(abs(spectrum[1:]).max() < 1e-12)
     (2.0, True)
     """
-    return _landmark_scaling(program, n_landmarks, np.random.default_rng(seed))[0]
+    return _landmark_scaling(program, n_landmarks, np.random.default_rng(0))[0]
 
 
 def first_rank(program: EdgeProgram, spectrum: Vector | None = None) -> int:
