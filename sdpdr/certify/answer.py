@@ -1,4 +1,4 @@
-"""What is proved of a solver's answer to a program in standard form, by the kernel."""
+"""Proofs by the kernel of a solver's answer to a program in standard form."""
 
 from __future__ import annotations
 
@@ -129,18 +129,18 @@ def prove_answer(
     beside: Proved | None = None,
     stays: bool = False,
 ) -> Proved:
-    """What the kernel proves of an answer to a program that `is_small`.
+    """Prove an answer to a program that `is_small` by the kernel.
 
     Parameters
     ----------
     sdp : SDP
     point : Point
-        Values and multipliers of any quality; none of it is believed.
+        Values and multipliers of any quality; none of it is trusted.
     solve : callable of a flat program and seconds
         Proposes faces and rays (`sdpdr.certify.prove`).
     tol, gap_scale, seconds, claim, stays : see `sdpdr.certify.prove.prove`
     beside : Proved, optional
-        Sides that are proved already, and are not proved again.
+        Sides that are proved already, which are not proved again.
 
     Raises
     ------
@@ -205,8 +205,7 @@ def _why_not(form: Standard, known: Knowledge, side: str) -> str:
     if known.is_late:
         spent = f"not proved within {known.seconds:.2g} CPU seconds"
         return f"{spent}; `solution.prove()` goes on"
-    notes = [note for note in known.notes if note.startswith(side)] or known.notes
-    return notes[-1] if notes else "nothing was proved"
+    return known.why_not(side) or "nothing was proved"
 
 
 def _ray(form: Standard, known: Knowledge) -> Ray | None:

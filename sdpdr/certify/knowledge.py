@@ -1,4 +1,4 @@
-"""What is proved of a program, gathered side by side."""
+"""What is proved of a program: a value, a bound or a ray, and why attempts failed."""
 
 from __future__ import annotations
 
@@ -67,6 +67,11 @@ class Knowledge:
     def is_nothing(self) -> bool:
         """Whether the optimum counts as zero: the sides enclose zero and are `nothing` apart."""
         return self.bound <= 0.0 <= self.value and self.value - self.bound <= self.nothing
+
+    def why_not(self, side: str) -> str:
+        """The last note on a side, or else on any; empty if there are no notes."""
+        notes = [note for note in self.notes if note.startswith(side)] or self.notes
+        return notes[-1] if notes else ""
 
     def forget(self) -> None:
         """Forget both sides."""

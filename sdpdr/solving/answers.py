@@ -1,4 +1,4 @@
-"""Answers before anything is proved of them, and what is kept of each run."""
+"""Answers without proofs, and records of runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def unproved(
     request: Request,
     status: Status = Status.FAILED,
 ) -> Solution:
-    """An answer by some way of which nothing is proved, and why; the value is as claimed."""
+    """An answer of which nothing is proved, for the reason ``words``; its value is the claim."""
     solver, model = chosen.solver, request.model
     return Solution(
         status=status,
@@ -41,15 +41,15 @@ def unproved(
 
 
 def versions(solver: Solver) -> dict[str, str]:
-    """The versions of all packages that have a part in an answer."""
+    """The versions of all packages that contribute to an answer."""
     found = {name: version_of(name) for name in ("sdpdr", "numpy", "scipy", "cvxpy")}
     found["python"] = platform.python_version()
     return {**found, solver.package: solver.availability().version}
 
 
 def run_of(solution: Solution, seconds: float) -> Run:
-    """What is kept of a run when its answer is joined with others."""
-    said = f"{solution.claimed.status}. {solution.claimed.message}".strip()
+    """The record of a run, which is kept when its answer is joined with others."""
+    message = f"{solution.claimed.status}. {solution.claimed.message}".strip()
     return Run(
         solution.solver,
         solution.form,
@@ -58,5 +58,5 @@ def run_of(solution: Solution, seconds: float) -> Run:
         solution.bound,
         solution.attained,
         seconds,
-        said,
+        message,
     )

@@ -1,4 +1,4 @@
-"""One candidate's turn: reduce, run, lift, and have the answer graded."""
+"""Run one candidate: reduce, solve, lift and grade."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _STARVED = "memory ended before anything was proved"
 
 
 def attempt(chosen: Candidate, sdp: SDP, request: Request, turn: str = "") -> Solution:
-    """Run a candidate, and grade what comes of it.
+    """Run a candidate and grade its answer.
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ def attempt(chosen: Candidate, sdp: SDP, request: Request, turn: str = "") -> So
     request : Request
         Seconds are added to its clock.
     turn : str, optional
-        Which turn it is, for the display of progress.
+        A remark on the turn, for the display of progress.
 
     Returns
     -------
     Solution
-        Whatever becomes of the solver is a status.
+        Every failure of the solver is a status.
 
     Raises
     ------
@@ -89,12 +89,12 @@ def attempt(chosen: Candidate, sdp: SDP, request: Request, turn: str = "") -> So
 
 
 def _of_preparation(turn: Deadline, request: Request) -> Deadline:
-    """The deadline after which no solver is started in another process."""
+    """The deadline after which no solver is started in a worker."""
     return request.deadline.sooner(turn.ahead + PATIENCE)
 
 
 def check_start(chosen: Candidate, sdp: SDP, start: Solution | Point) -> None:
-    """Refuse a start that a plan's solver cannot begin from, or that is of another program.
+    """Refuse a start that the solver cannot use, or that does not fit the program.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def _pushed(sdp: SDP, reduced: Reduced, chosen: Candidate, start: Solution | Poi
         names = ", ".join(step.name for step in chosen.reductions)
         raise NotAcceptedError(_NO_WAY_FOR_A_START.format(names))
     rows = {r.label: r.m for r in sdp.rows}
-    # Multipliers of rows that this program has in another number say nothing about it.
+    # Multipliers of another shape belong to another program.
     duals = {k: y for k, y in start.duals.items() if np.shape(y) == (rows.get(k),)}
     return reduced.push(Point(start.values, duals))
 
@@ -139,7 +139,7 @@ def _solve_reduced(
     clock, turn = request.clock, Deadline(chosen.solver.time_limit)
     apart = runs_apart(chosen.solver, request.isolate, chosen.step)
     with clock("reduce"):
-        # Ours need next to no time to come up with a point and a bound.
+        # Our solvers find a point and a bound in so little time that they need no deadline here.
         end = _of_preparation(turn, request) if apart else ENDLESS
         reduced = Composed(chosen.reductions).apply(sdp, end)
         given = {}
@@ -168,7 +168,7 @@ def _solve_reduced(
 
 
 def _lifted(sdp: SDP, reduced: Reduced, outcome: Outcome, chosen: Candidate) -> Outcome:
-    """The outcome of a reduced program, as one of the program that it was made of."""
+    """The outcome of a reduced program as one of the program before the reductions."""
     # Multipliers without a point, as of a ray, are kept only if no reduction has to lift them.
     complete = bool(outcome.point.values) or not chosen.reductions
     point = reduced.lift(outcome.point) if complete else Point()
@@ -179,7 +179,7 @@ def _lifted(sdp: SDP, reduced: Reduced, outcome: Outcome, chosen: Candidate) -> 
 
 
 def _solve_written(model: Model, chosen: Candidate, sdp: SDP, request: Request) -> Solution:
-    """What a cvxpy solver makes of a model as written, graded through the standard form."""
+    """Solve a model as written by a solver of cvxpy, and grade its answer in the standard form."""
     turn, solver = Deadline(chosen.solver.time_limit), chosen.solver
     assert isinstance(solver, CvxpySolver)
     with request.clock("render"):

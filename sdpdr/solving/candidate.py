@@ -22,7 +22,7 @@ _TURN = 30.0
 
 
 def standard_form(model: Model | SDP) -> SDP:
-    """The program of a model, which is then known to be one that can be solved."""
+    """The program of a model, after checks that it has entries and admissible numbers."""
     sdp = model if isinstance(model, SDP) else model.to_sdp()
     # Facial reduction may leave a matrix of order zero, which no user writes.
     empty = [v.name for v in sdp.psd_variables if v.n == 0]
@@ -32,7 +32,7 @@ def standard_form(model: Model | SDP) -> SDP:
 
 
 def configure(solver: str | Solver, options: Mapping[str, Any]) -> Solver:
-    """A solver with the options that were given; they win over its own."""
+    """A solver with the given options, which override those of a configured solver."""
     given = {name: value for name, value in options.items() if value is not None}
     return replace(solver, **given) if isinstance(solver, Solver) else find(solver)(**given)
 
@@ -55,7 +55,7 @@ def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One way to solve a program: reductions in turn, and a solver for what they lead to.
+    """One way to solve a program: reductions, and a solver for the reduced program.
 
     Attributes
     ----------
@@ -66,8 +66,8 @@ class Candidate:
     reason : str
         Why it was chosen.
     step : float
-        Seconds that a step takes at most, where that is known: where steps are short, a limit of
-        iterations or of time is kept without a process that can be ended.
+        Most seconds of a step, if known. If steps are short, limits of iterations and time are kept
+        without a worker process.
     """
 
     reductions: tuple[Reduction, ...]
@@ -85,8 +85,8 @@ class Candidate:
 def shares(count: int, seconds: float) -> tuple[float, ...]:
     """Seconds that each of some candidates may take in its turn.
 
-    Without a limit half a minute each, and no limit for one that is alone. Under a time limit each
-    gets half of what those before it have left, and the last one all of that.
+    Without a time limit each gets half a minute, and a single one is not limited. Under a time
+    limit each gets half of the time left, and the last one all of it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Grading: what a point and its multipliers are worth, whatever the solver says of them."""
+"""Grading: the status of a point and its multipliers, independent of the solver's claim."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ STOPPED = {
     Verdict.ITERATION_LIMIT: Status.ITERATION_LIMIT,
     Verdict.INTERRUPTED: Status.INTERRUPTED,
     Verdict.FAILED: Status.FAILED,
-    # A claim alone.
+    # Claims without proof.
     Verdict.INFEASIBLE: Status.UNVERIFIED,
     Verdict.UNBOUNDED: Status.UNVERIFIED,
 }
-# What solvers that were stopped are taken to have said, so that `with_status` comes to the same
-# status again; any claim will do for UNVERIFIED. Others, that the point is an answer.
+# Verdicts from which `with_status` derives the same status again; any claim does for UNVERIFIED.
+# Statuses that are not in it belong to `Verdict.SOLVED`.
 _ENDED = {status: verdict for verdict, status in STOPPED.items()}
 CUT_SHORT = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INTERRUPTED)
-# How far data would have to move, relatively, for a point to be feasible that says something.
+# Largest backward error of a point that is kept if a solver was stopped.
 _MISSES = 0.5
 _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
 
 
 def grade(sdp: SDP, outcome: Outcome, chosen: Candidate, request: Request) -> Solution:
-    """Prove both sides of an answer, or what the solver claims, and say what they are worth.
+    """Prove both sides of an answer, or the claim of the solver, and give it a status.
 
-    Without ``attainable`` the point is measured where it is, and not proved feasible. No proof
-    begins after the deadline.
+    Without ``request.attainable`` the point is measured and not proved feasible. No proof begins
+    after the deadline.
     """
     enter_phase(f"proving: what {chosen.solver.name} found, {chosen.form} form")
     verdict = outcome.verdict
@@ -61,10 +61,10 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Candidate, request: Request) -> So
         except ProofInterruptedError as error:
             found, verdict = error.proved, Verdict.INTERRUPTED
         is_claim = verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED)
-        # The values of a claim are a direction at best.
+        # With a claim alone, the values are at best a direction.
         solution = with_proofs(sdp, solution, found, Point({}, given.duals) if is_claim else given)
         if is_claim:
-            solution = _said(solution, verdict)
+            solution = _with_remark(solution, verdict)
         solution = with_status(sdp, solution, verdict)
     if verdict is Verdict.INTERRUPTED:
         # After Ctrl-C the status says so, even if both sides are proved.
@@ -72,7 +72,7 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Candidate, request: Request) -> So
     return replace(solution, timings=dict(request.clock.seconds), history=outcome.history)
 
 
-def _said(solution: Solution, verdict: Verdict) -> Solution:
+def _with_remark(solution: Solution, verdict: Verdict) -> Solution:
     """The solution with a remark on a claim that is refuted, or that nothing proves."""
     words = ""
     if verdict is Verdict.UNBOUNDED and solution.bound is not None:
@@ -86,12 +86,12 @@ def _said(solution: Solution, verdict: Verdict) -> Solution:
 
 
 def with_status(sdp: SDP, solution: Solution, verdict: Verdict) -> Solution:
-    """The solution with what is proved of it as its status, and the word of the solver after it."""
+    """The solution with its status: by its proofs first, and then by the verdict of the solver."""
     if solution.certified():
         return replace(solution, status=Status.SOLVED, epsilon=0.0)
     if solution.ray is not None:
         solution = replace(solution, status=_PROVED_BY[solution.ray.kind], epsilon=0.0)
-        if solution.status is Status.INFEASIBLE:  # a solver's point is none of the program
+        if solution.status is Status.INFEASIBLE:  # no point is feasible, so none is kept
             solution = replace(solution, value=np.nan, values={}, attained=None, bound=None)
         return solution
     solution = replace(solution, epsilon=_epsilon(sdp, solution))
@@ -104,7 +104,7 @@ def with_status(sdp: SDP, solution: Solution, verdict: Verdict) -> Solution:
 
 
 def is_refuted(verdict: Verdict, solution: Solution) -> bool:
-    """Whether what is proved contradicts a claim that there is no optimum."""
+    """Whether a proof contradicts a claim that there is no optimum."""
     return (verdict is Verdict.INFEASIBLE and solution.attained is not None) or (
         verdict is Verdict.UNBOUNDED and solution.bound is not None
     )
@@ -113,7 +113,7 @@ def is_refuted(verdict: Verdict, solution: Solution) -> bool:
 def _epsilon(sdp: SDP, solution: Solution) -> float:
     """The larger of the backward errors of the sides that are not proved."""
     errors = [0.0]
-    # An error of zero is known to rounding, and what is not proved may need all of it.
+    # A computed error of zero may be as large as rounding.
     if solution.attained is None:
         errors.append(solution.backward_error + UNIT)
     if solution.bound is None:
@@ -136,26 +136,26 @@ def _is_optimal_nearby(sdp: SDP, solution: Solution) -> bool:
 
 
 def ended_as(status: Status) -> Verdict:
-    """What a solver is taken to have said whose answer has a status."""
+    """The verdict from which `with_status` derives a status again."""
     return _ENDED.get(status, Verdict.SOLVED)
 
 
 def _beside(
     sdp: SDP, solution: Solution, deadline: Deadline, seconds: float
 ) -> tuple[Proved, Point]:
-    """What is proved beside a solution, and the point where the proofs began."""
+    """Proofs of the point and multipliers of a solution, and the point that they began from."""
     given = Point(solution.values, complete_multipliers(sdp, solution.duals))
     prover = Prover(sdp, solution.tol, solution.gap_scale, seconds, deadline)
     return prover.of(given), given
 
 
 def go_on(sdp: SDP, solution: Solution, seconds: float | None) -> Solution:
-    """A solution of a program with what proofs find in some seconds more."""
+    """A solution improved by proofs of some more seconds."""
     if solution.certified() or solution.ray is not None:
         return solution
     limit = seconds_of(seconds)
     found, given = _beside(sdp, solution, ENDLESS, np.inf if limit is None else limit)
-    # What was proved of the program in another form may not be found again in this one.
+    # Earlier proofs, perhaps of another form of the program, may not succeed again.
     again = with_proofs(sdp, solution, better_sides(sdp, _proved_of(solution), found), given)
     again = with_status(sdp, again, ended_as(solution.status))
     sides = (again.attained, again.bound) == (solution.attained, solution.bound)
@@ -164,7 +164,7 @@ def go_on(sdp: SDP, solution: Solution, seconds: float | None) -> Solution:
 
 
 def _proved_of(solution: Solution) -> Proved:
-    """What a solution says is proved."""
+    """The proved sides of a solution."""
     how = {"value": solution.attained_by, "bound": solution.argument}
     values = {} if solution.attained is None else solution.values
     duals = {} if solution.bound is None else solution.duals
@@ -172,7 +172,7 @@ def _proved_of(solution: Solution) -> Proved:
 
 
 def with_proofs(sdp: SDP, solution: Solution, found: Proved, given: Point) -> Solution:
-    """The solution with what is proved, and with the point that is proved to have the value."""
+    """The solution with proved sides, and the points next to which they are proved."""
     values = found.values or given.values
     solution = with_point(sdp, solution, Point(values, found.duals or given.duals))
     return replace(
@@ -204,7 +204,7 @@ def between(value: float, attained: float | None, bound: float | None) -> float:
 
 
 def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:
-    """The solution with another point and other multipliers, and what is measured of them."""
+    """The solution with another point and multipliers, and their residuals."""
     return replace(
         solution,
         value=value_of(sdp, point),
@@ -215,9 +215,9 @@ def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:
 
 
 def without_what_misses(solution: Solution) -> Solution:
-    """The answer of a solver that was stopped, without a point that has next to nothing right.
+    """Drop the point of a solver that was stopped if it is far from feasible.
 
-    What a solver begins with may break every row, and have any value.
+    A starting point may violate every row, and have any value.
     """
     if solution.status not in CUT_SHORT or solution.attained is not None or not solution.values:
         return solution
@@ -239,7 +239,7 @@ def without_what_misses(solution: Solution) -> Solution:
 
 
 def attained(sdp: SDP, solution: Solution, deadline: Deadline, seconds: float) -> Solution:
-    """The solution with a point that is proved feasible, and with its multipliers and its bound."""
+    """The solution with a point that is proved feasible; multipliers and bound are kept."""
     if solution.attained is not None or not solution.values:
         return solution
     found, _ = _beside(sdp, solution, deadline, seconds)
@@ -252,7 +252,7 @@ def attained(sdp: SDP, solution: Solution, deadline: Deadline, seconds: float) -
 def attested(sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS) -> Solution:
     """The solution with a value proved attainable near its point, which stays where it is.
 
-    For points of the boundary, of a low rank for instance, that a proof would move inside.
+    For points on the boundary, for instance of low rank, which a proof would move inside.
     """
     found = attained(sdp, solution, deadline, np.inf)
     if found.attained == solution.attained:

@@ -1,4 +1,4 @@
-"""Programs over any of cvxpy's cones: one solve, by Clarabel or as named, and proofs next to it."""
+"""Programs over any cones of cvxpy: one solve, by Clarabel or a named solver, then proofs."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from sdpdr.model.conic.flat import FlatProblem
 
-# Options for problems with exponential or power cones, and those that may be ignored there, because
-# all proofs there account for rounding.
+# Options for problems with exponential or power cones, and those that are ignored there: all proofs
+# there account for rounding.
 _OPTIONS = ("solver", "tol", "time_limit", "gap_scale", "proof", "max_iter", "isolate", "verbose")
 _IDLE = ("progress", "rigorous")
 _NOTHING = "nothing was proved within the budget"
@@ -51,7 +51,7 @@ _CLAIMS = {Verdict.INFEASIBLE: INFEASIBLE, Verdict.UNBOUNDED: UNBOUNDED}
 
 @dataclass(eq=False)
 class ConeProof:
-    """What the kernel proves of a program next to an answer.
+    """A flat program in the kernel's units, and what the kernel proves of it.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class ConeProof:
     maximize : bool
         Whether the user's objective is the negative of the program's.
     gap_scale : float
-        A size of objective below which the gap is absolute.
+        Size of the objective below which the gap is absolute.
     units : Units
         Those of the program that the kernel sees.
     own : FlatProgram
@@ -80,7 +80,7 @@ class ConeProof:
         self.known = Knowledge(scale=self.gap_scale / self.units.cost)
 
     def answer(self, x: Array, z: Array) -> Answer:
-        """A point and multipliers of the program as an answer to what the kernel sees."""
+        """A point and multipliers of the program as an answer in the kernel's units."""
         u = self.units.point(x)
         return Answer(u, self.own.b - self.own.A @ u, self.units.multipliers(z), True)
 
@@ -89,11 +89,11 @@ class ConeProof:
         try:
             prove(self.own, answer, ask, known=self.known, **options)
         except ArithmeticError as error:
-            # Numbers beyond those that rounding can be accounted for.
+            # Numbers are too large or too small to bound their rounding.
             self.known.notes.append(str(error))
 
     def graded(self, solution: Solution, x: Array, z: Array) -> Solution:
-        """A solution with both sides that are proved, and the status that they are worth.
+        """The solution with both proved sides, and the status that they give.
 
         Its point is the vector ``"x"``, and its multipliers are the vector ``"z"``: those that are
         proved, or else those given.
@@ -128,16 +128,13 @@ class ConeProof:
         return replace(found, epsilon=0.0) if is_proved else found
 
     def _why_not(self, side: str) -> str:
-        """The last reason why a side is not proved."""
-        notes = self.known.notes
-        said = [note for note in notes if note.startswith(side)] or notes
-        return said[-1] if said else _NOTHING
+        return self.known.why_not(side) or _NOTHING
 
 
 def _write(
     program: FlatFileProgram, sides: Sides, solution: Solution, path: str | Path
 ) -> WrittenProof:
-    """Write what the solution proves, where that has not been replaced."""
+    """Write a proof of the solution, without a value that has been replaced since."""
     is_same = solution.attained == sides.attained
     known = sides if is_same else replace(sides, attained=None, values={})
     return write_file_of(program, known, path)
@@ -168,12 +165,12 @@ def solve_over_cones(
     time_limit : float, optional
         Seconds, of which the solver and the proofs get one half each.
     gap_scale : float, default 0
-        A size of objective below which the gap is absolute.
+        Size of the objective below which the gap is absolute.
     proof : {"budget", "full"}, default "budget"
         As for `sdpdr.solve`.
     solver : str or Solver, default "auto"
-        One of cvxpy's that knows the cones of the program. With "auto", Clarabel, without cvxpy
-        unless there is one of the following options.
+        A solver of cvxpy that supports the cones of the program. "auto" is Clarabel, called
+        directly unless one of the following options is passed.
     max_iter, isolate, verbose : optional
         As for `sdpdr.solve`.
 
@@ -198,15 +195,15 @@ def solve_over_cones(
     seconds = inf if time_limit is None else time_limit / 2.0
     kernel = ConeProof(program, maximize, gap_scale)
     if solver == AUTO and max_iter is None and isolate is None and not verbose:
-        asked = _asked_clarabel(kernel.own, seconds)
+        solved = _solved_by_clarabel(kernel.own, seconds)
     else:
         own = None if time_limit is None else seconds
         options = {"tol": tol, "time_limit": own, "max_iter": max_iter, "verbose": verbose}
         named = configure("clarabel" if solver == AUTO else solver, options)
-        asked = _asked_of_cvxpy(kernel.own, named, isolate)
-    answer, solved = asked.answer, watch.spent
-    usual = max(AT_LEAST, OF_SOLVER * asked.seconds)
-    limit, verdict = seconds if proof == FULL else min(seconds, usual), asked.verdict
+        solved = _solved_by_cvxpy(kernel.own, named, isolate)
+    answer, solving = solved.answer, watch.spent
+    usual = max(AT_LEAST, OF_SOLVER * solved.seconds)
+    limit, verdict = seconds if proof == FULL else min(seconds, usual), solved.verdict
     try:
         claim = _CLAIMS.get(verdict, "")
         kernel.prove(answer, ask_clarabel, tol=tol, seconds=limit, claim=claim)
@@ -220,32 +217,32 @@ def solve_over_cones(
         argument="",
         values={},
         duals={},
-        claimed=asked.claim,
-        timings={"solve": solved, "certify": watch.spent - solved},
-        solver=asked.solver.name,
+        claimed=solved.claim,
+        timings={"solve": solving, "certify": watch.spent - solving},
+        solver=solved.solver.name,
         form="cvxpy",
         tol=tol,
-        versions=versions(asked.solver),
+        versions=versions(solved.solver),
         maximize=maximize,
         gap_scale=gap_scale,
     )
     found = _with_verdict(kernel.graded(claimed, x, z), verdict)
-    # The point of a claim is a direction at best.
+    # With a claim alone, the point is at best a direction.
     is_claim = found.status is Status.UNVERIFIED and found.attained is None
     is_empty = is_claim or found.status in _STATUSES.values() or not found.values
     return replace(found, value=np.nan, values={}) if is_empty else found
 
 
 def _with_verdict(solution: Solution, verdict: Verdict) -> Solution:
-    """The solution with what a solver says in its status, where nothing is proved."""
+    """The solution with the status that the solver reports, if nothing is proved."""
     is_open = solution.status is Status.INACCURATE and not is_refuted(verdict, solution)
     if verdict is Verdict.INTERRUPTED or (is_open and verdict in STOPPED):
         return replace(solution, status=STOPPED[verdict])
     return solution
 
 
-class _Asked(NamedTuple):
-    """What a solver says, and after how many CPU seconds."""
+class _Solved(NamedTuple):
+    """The result of a solver, and its CPU seconds."""
 
     solver: Solver
     answer: Answer
@@ -254,20 +251,20 @@ class _Asked(NamedTuple):
     seconds: float
 
 
-def _asked_clarabel(program: FlatProgram, seconds: float) -> _Asked:
+def _solved_by_clarabel(program: FlatProgram, seconds: float) -> _Solved:
     begin = process_time()
     answer, verdict, why = told_by_clarabel(program, seconds)
     claim = Claim(verdict.value, message=why, verdict=verdict.value)
-    return _Asked(find("clarabel")(), answer, verdict, claim, process_time() - begin)
+    return _Solved(find("clarabel")(), answer, verdict, claim, process_time() - begin)
 
 
-def _asked_of_cvxpy(program: FlatProgram, solver: Solver, isolate: bool | None) -> _Asked:
-    """What a solver of cvxpy's says.
+def _solved_by_cvxpy(program: FlatProgram, solver: Solver, isolate: bool | None) -> _Solved:
+    """The result of a solver of cvxpy.
 
     Raises
     ------
     NotAcceptedError
-        If it does not know the cones.
+        If it does not support the cones.
     SolverNotAvailableError
     """
     from sdpdr.solvers.flat_cvxpy import read_outcome, render_flat, unknown_cones
@@ -275,15 +272,15 @@ def _asked_of_cvxpy(program: FlatProgram, solver: Solver, isolate: bool | None) 
     solver.require()
     if not isinstance(solver, CvxpySolver) or unknown_cones(program, solver):
         raise NotAcceptedError(
-            f"solver {solver.name!r} does not know exponential or power cones, which the problem "
-            f"has; {', '.join(map(repr, OVER_ALL_CONES))} do."
+            f"solver {solver.name!r} does not support exponential or power cones, which the "
+            f"problem has; {', '.join(map(repr, OVER_ALL_CONES))} do."
         )
     rendered = render_flat(program)
     outcome = run_solver(solver, partial(solver.run_rendered, rendered), isolate)
     # Its value is in the kernel's units.
     claim = replace(outcome.claim, value=None, verdict=outcome.verdict.value)
     answer = read_outcome(program, outcome)
-    return _Asked(solver, answer, outcome.verdict, claim, outcome.cpu or 0.0)
+    return _Solved(solver, answer, outcome.verdict, claim, outcome.cpu or 0.0)
 
 
 def options_over_cones(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -340,7 +337,7 @@ def solve_problem(problem: cp.Problem, options: Mapping[str, Any]) -> Solution:
 
 
 def in_words_of(flat: FlatProblem, solution: Solution) -> Solution:
-    """A solution of a flat program by the names of the problem's variables and constraints."""
+    """A solution of a flat program in terms of the problem's variables and constraints."""
     from sdpdr.model.conic.kept import (
         as_rows,
         dual_values_of,

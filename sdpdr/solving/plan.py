@@ -1,4 +1,4 @@
-"""A plan: what is done to solve a model, as a value that can be read, changed, and run."""
+"""A plan: reductions, solver and form for a model, as a value that can be read and run."""
 
 from __future__ import annotations
 
@@ -50,29 +50,29 @@ _FORMS = {**FORMS, "landmark": "a narrower program"}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """What `sdpdr.solve` would do to a model, and why; `plan` makes it.
+    """How `sdpdr.solve` would solve a model, and why; `sdpdr.plan` makes it.
 
     Attributes
     ----------
     first : Candidate
-        Where the plan begins: `reductions` in turn, from the program that is graded to the one that
-        the `solver` is given, the `form` of that, and the `reason` for this choice.
+        The first candidate: `reductions` from the program that is graded to the one that the
+        `solver` gets, its `form`, and the `reason` for this choice.
     model : Model or SDP
-        What is to be solved.
+        The model to solve.
     sdp : SDP
         The program that is graded.
     requested : PlanOptions
         The arguments of `sdpdr.plan`.
     seconds : mapping
-        What planning took, by phase.
+        Seconds of planning, by phase.
     presolved : Presolved or None
-        The model on the faces that were proved and in units that suit it, which comes before all
-        `reductions`; None where there is none of either.
+        The model on proved faces and in other units, to which all `reductions` are applied; None
+        if there are neither.
     choice : Choice or None
         The candidates that were considered.
     squares : (Squared, Plan) or None
-        Half the square of the length that is the cost, and the plan for it, which is carried out
-        first; all else says what that plan does.
+        If the cost is a length, perhaps the program with half its square as cost, and the plan for
+        it, which is run first; all other attributes are those of that plan.
 
     Examples
     --------
@@ -121,12 +121,12 @@ class Plan:
 
     @cached_property
     def sequence(self) -> tuple[Candidate, ...]:
-        """All candidates in order; a solver that was requested by name is alone."""
+        """All candidates in order; only one if a solver was named."""
         return (self.first,) if self.choice is None else tuple(self.choice.candidates())
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Seconds after which each of the `sequence` gives way; what is left is for proofs."""
+        """Seconds of each candidate of the `sequence`; the rest of the time is for proofs."""
         return shares(len(self.sequence), of_solvers(Deadline(self.solver.time_limit)).seconds)
 
     @property
@@ -138,7 +138,7 @@ class Plan:
         return pairs
 
     def explain(self) -> str:
-        """The choice, the candidates after it, and what else there is, in words."""
+        """The choice, later candidates, and other solvers and forms, as text."""
         steps = " → ".join(r.name for r in self.reductions) or "none"
         before = [] if self.squares is None else ["half the square of the length that is the cost"]
         before += [] if self.presolved is None else self.presolved.words()
@@ -162,7 +162,7 @@ class Plan:
         return "\n".join(lines)
 
     def _turns(self) -> list[str]:
-        """The candidates with their shares of the time, where there are several."""
+        """Lines for the candidates with their shares of the time, if there are several."""
         if len(self.sequence) == 1:
             return []
         lines = ["", "in turn, until the answer is proved (and seconds until the next one's turn)"]
@@ -182,7 +182,7 @@ class Plan:
         return plan(self.model, **(before | changes))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A plan travels as what was requested."""
+        """Pickle the arguments of `sdpdr.plan`; the plan is made again."""
         return partial(plan, self.model, **self.requested.arguments()), ()
 
     # -- running ----------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ class Plan:
         start: Solution | Point | None = None,
         progress: Progress | bool | None = None,
     ) -> Solution:
-        """Carry the plan out, and grade the answer.
+        """Run the plan and grade the answer.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class Plan:
         return self.but().in_time(request, watch)
 
     def in_time(self, request: Request, since: Deadline) -> Solution:
-        """The answer in the time limit of the solver, of which planning has taken a part."""
+        """Run the plan within the time limit of the solver, which began with planning."""
         deadline = Deadline(self.solver.time_limit, since=since)
         solution = self._answer(replace(request, deadline=deadline))
         if request.attainable:
@@ -235,7 +235,7 @@ class Plan:
         return replace(solution, of_model=True, shapes=model.shapes, labels=model.labels)
 
     def _answer(self, request: Request) -> Solution:
-        """The answer to the model, by way of its faces and units."""
+        """Run the candidates on the presolved model, and lift the answer."""
         if self.squares is not None:
             return self._by_squares(request, *self.squares)
         ready, tol = self.presolved, self.solver.tol
@@ -248,7 +248,7 @@ class Plan:
         if request.start is not None:
             check_start(self.first, self.sdp, request.start)
         candidates: Iterable[Candidate] = (self.first,)
-        # What is lost by a narrower program, no other solver finds.
+        # Other solvers cannot find points that a narrower program excludes.
         if self.choice is not None and not self.first.is_narrower:
             candidates = self.choice.candidates()
         try:
@@ -258,15 +258,15 @@ class Plan:
         return solution if ready is None else ready.lift(solution)
 
     def _by_squares(self, request: Request, length: Squared, inner: Plan) -> Solution:
-        """The answer by half the square of a length; as it is written where that falls short."""
+        """Solve with half the square of the length as cost, and then as written if that fails."""
         answers = []
-        # A start is a point of the length itself.
+        # A start belongs to the program as written.
         if request.start is None:
             found = inner._answer(replace(request, model=length.sdp))
             graded = with_status(self.sdp, length.lift(found), ended_as(found.status))
             answers.append(graded)
             ended = graded.status in (*SETTLED, Status.INTERRUPTED) or request.deadline.is_over()
-            # No gap is small relative to zero, by squares or without.
+            # If the optimum is zero, the program as written would have no small gap either.
             if ended or is_nothing(self.sdp, graded.attained, graded.bound):
                 return graded
         plain = _planned(self.model, self.sdp, self.requested, Clock())
@@ -319,9 +319,9 @@ def plan(
 
     Notes
     -----
-    The model is first brought to the faces that are proved at next to no cost, and to units that
-    suit it; ``explain()`` says so. The rule that chooses reads sizes alone, and never load, free
-    memory or a clock.
+    The model is first restricted to faces that are proved at little cost, and brought to other
+    units if coefficients need them; ``explain()`` reports both. The choice depends on sizes only,
+    never on load, free memory or a clock.
 
     Examples
     --------
@@ -366,10 +366,10 @@ def _is_plain(sdp: SDP, requested: PlanOptions) -> bool:
 
 
 def _is_easier_squared(length: Squared, solver: str | Solver) -> bool:
-    """Whether half the square of a length takes less than the length.
+    """Whether half the square of a length is easier to minimise than the length.
 
-    It does for Newton's method on distances, and where it is a quadratic form of fewer unknowns
-    than the length has numbers, unless these are in one arrow, which is no more than a cone.
+    It does for Newton's method on distances, and if the length has several arrows, and more
+    entries than the program has other unknowns. A single arrow is one cone, which is easy.
     """
     is_distance = Nearest().accepts(length.sdp) is None
     if solver != "auto":
@@ -380,7 +380,7 @@ def _is_easier_squared(length: Squared, solver: str | Solver) -> bool:
 
 
 def _planned(model: Model | SDP, sdp: SDP, requested: PlanOptions, clock: Clock) -> Plan:
-    """The plan for a model, on the faces that are proved and in units that suit it."""
+    """The plan for a model, on proved faces and in units that its coefficients need."""
     with clock("reduce"):
         ready = None if _is_plain(sdp, requested) else presolve(sdp)
     if ready is not None and ready.refutation is not None:

@@ -31,16 +31,15 @@ _MISTAKE = (
 # Runs a candidate for a program: `sdpdr.solving.attempt.attempt`.
 Attempt = Callable[[Candidate, SDP, Request, str], Solution]
 
-# Candidates that may find a program optimal for data nearby, or one that nothing proves, before the
-# others are spared.
+# Answers optimal for data nearby, or without proof, after which other candidates are skipped.
 _OPINIONS = 2
-# Seconds for the candidate that was nearest, if all fell short and there is no time limit.
+# Seconds for the nearest candidate, if all failed and there is no time limit.
 _LONGEST = 600.0
-# Share of a time limit that solvers leave to the proofs of what was found last.
+# Share of a time limit that is reserved for the proofs of the last answer.
 _PROOFS = 1.0 / 6.0
-# Seconds of a step up to which a limit of iterations ends a candidate soon enough.
+# Seconds of a step up to which a candidate ends soon by its limit of iterations.
 _SOON = 1.0
-# Seconds below which no solver is worth starting.
+# Seconds that a solver needs at least to be started.
 _MOMENT = 0.05
 # Errors of reductions and proofs on unusual data; those of solvers are outcomes already.
 _MISSED = (SdpdrError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
@@ -48,7 +47,7 @@ SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
 
 def of_solvers(deadline: Deadline) -> Deadline:
-    """When solvers have to end, so that the proofs of their answers can end by a deadline."""
+    """The deadline of solvers, which leaves time for proofs before the given deadline."""
     return Deadline((1.0 - _PROOFS) * deadline.seconds, since=deadline)
 
 
@@ -57,13 +56,13 @@ def take_turns(
 ) -> Solution:
     """Run candidates in turn until one answer, or several joined, are proved to the tolerance.
 
-    Each ends by its share of the time (`sdpdr.solving.candidate.shares`), and what it has found by
-    then is kept. The rest are spared if two find the program optimal only for data nearby, if one
-    proves that its optimum is zero, beside which no gap is small, or if the budget of the proof is
-    spent and there is no time limit. Where one side has neither an interior nor an exact face, no
-    answer is proved, and one that is optimal for data nearby is enough, or any two. If all fell
-    short and some were stopped, the one that came nearest goes on from its point in the time that
-    is left, or begins again if it cannot and there is more time than it had.
+    Each ends by its share of the time (`sdpdr.solving.candidate.shares`), and its point and bound
+    are kept. The rest are skipped if two find the program optimal only for data nearby, if one
+    proves that the optimum is zero, relative to which no gap is small, or if the budget of the
+    proof is spent and there is no time limit. If one side has neither an interior nor an exact
+    face, no answer can be proved; then one that is optimal for data nearby is enough, or any two.
+    If all failed and some were stopped, the nearest one continues from its point in the time that
+    is left; if it cannot, it begins again, provided that there is more time than it had.
 
     Parameters
     ----------
@@ -72,14 +71,14 @@ def take_turns(
     sdp : SDP
         The program that answers are graded by.
     request : Request
-        Its deadline is that of everything; the wait for the first worker process does not count.
+        Its deadline is for all candidates together; the wait for the first worker is not counted.
     run : callable, optional
         Runs a candidate, and returns a solution or raises.
 
     Returns
     -------
     Solution
-        What was found, joined, with all runs. Interrupted, it is the best so far.
+        The joined answers, with all runs; after an interrupt, those found so far.
 
     Raises
     ------
@@ -104,7 +103,7 @@ def take_turns(
 
 @dataclass(eq=False)
 class _Turns:
-    """What candidates have found, and which were stopped by their share of the time."""
+    """Answers of candidates, and those that were stopped by their share of the time."""
 
     sdp: SDP
     request: Request
@@ -114,7 +113,7 @@ class _Turns:
     failed: list[tuple[Run, Exception]] = field(default_factory=list)
 
     def take_all(self, candidates: Iterable[Candidate]) -> None:
-        """Run one after the other until that is enough, and then the nearest once more."""
+        """Run candidates until `_is_enough`; if none is, run the nearest once more."""
         waiting, turn, limited = iter(candidates), 1, self.request.deadline.seconds < inf
         one = next(waiting, None)
         while one is not None:
@@ -129,7 +128,7 @@ class _Turns:
             self._take_once_more(*min(self.stopped, key=lambda pair: _error_of(pair[1])))
 
     def _take_once_more(self, one: Candidate, last: Solution) -> None:
-        """Let a candidate go on from its point, or begin again where it gets more time."""
+        """Let a candidate continue from its point, or begin again if it gets more time."""
         start = last if one.solver.takes_start and last.values else None
         seconds = min(self._ahead, _LONGEST)
         if start is not None or seconds > sum(run.seconds for run in last.runs):
@@ -144,7 +143,7 @@ class _Turns:
         at_most: float = inf,
         start: Solution | None = None,
     ) -> None:
-        """Run a candidate; an error of its own must not cost the others their turns."""
+        """Run a candidate; after an error of its own, the others are still tried."""
         request, deadline, words = self.request, self.request.deadline, [turn] * bool(turn)
         if deadline.seconds < inf:
             if runs_apart(one.solver, request.isolate, one.step):
@@ -187,7 +186,7 @@ class _Turns:
             return True
         last = found[-1]
         if last.unfinished and last.values and self._ahead == inf:
-            return True  # The point may be as good as any, and its proof is what takes long.
+            return True  # The point may be optimal, and only its proof takes long.
         nearby = statuses.count(Status.OPTIMAL_NEARBY)
         if faceless(sdp) and (nearby or len(found) >= _OPINIONS):
             return True
@@ -195,7 +194,7 @@ class _Turns:
         return is_zero or nearby >= _OPINIONS
 
     def graded(self, *, interrupted: bool = False) -> Solution:
-        """What was found, joined, with the runs that failed.
+        """The joined answers, with the runs that failed.
 
         Time limits are those of the caller, not of one candidate.
         """
@@ -222,5 +221,5 @@ class _Turns:
 
 
 def _error_of(solution: Solution) -> float:
-    """How far point and bound are apart, whether or not the point is proved feasible."""
+    """The gap, or that of the point and bound if the point is not proved feasible."""
     return min(abs(solution.gap), solution.apparent_gap)

@@ -1,9 +1,9 @@
-"""Proofs of both sides of an answer: at any size by what suits the program, or by the kernel.
+"""Proofs of both sides of an answer: by sparse arguments at any size, and by the dense kernel.
 
 Points of large programs are made feasible in closed form, or next to a factor, and multipliers are
-moved inwards until their slack is verified. Whatever that leaves open of a program that dense
-linear algebra can take, the kernel proves (`sdpdr.certify`): values, bounds, and that there is no
-point, or no limit.
+moved inwards until their slack is verified. If that leaves a side open, and the program is small
+enough for dense linear algebra, the kernel (`sdpdr.certify`) proves values, bounds, infeasibility
+and unboundedness.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from sdpdr.solving.options import FULL, Request
 
 # CPU seconds that proofs may take by default, and those for each CPU second of the solver.
 AT_LEAST, OF_SOLVER = 2.0, 5.0
-# How far from the value, relatively, a bound may be to say anything beside multipliers that hold
-# for data nearby.
+# Relative distance from the value beyond which a bound is dropped, if the multipliers hold for data
+# nearby.
 _WORTH = 1e-2
 # Numbers of a point up to which the kernel takes milliseconds.
 _TINY = 500
 _CLAIMS = {Verdict.INFEASIBLE: "infeasible", Verdict.UNBOUNDED: "unbounded"}
-# Proves what it can, beside what is proved already.
+# Proves sides of an answer; ``beside`` has those that are proved already.
 Argument = Callable[..., Proved]
 
 
 def budget(solving: float | None, request: Request) -> float:
-    """CPU seconds that proofs may take: a few of their own, or all that are left of a time limit.
+    """CPU seconds for proofs: by the rule of the budget, or all that is left of a time limit.
 
-    They may not take all that is left while other candidates wait.
+    All that is left is used only if no other candidate waits.
 
     Parameters
     ----------
     solving : float or None
-        CPU seconds that the solver took, as far as they are known.
+        CPU seconds of the solver, if known.
     request : Request
     """
     left = request.deadline.ahead
@@ -77,21 +77,22 @@ def better_sides(sdp: SDP, one: Proved | None, other: Proved) -> Proved:
 
 @dataclass(frozen=True, eq=False)
 class Prover:
-    """How values and bounds of a program are proved.
+    """Proves values and bounds of a program.
 
     Parameters
     ----------
     sdp : SDP
     tol : float
-        How near the two sides are to come.
+        Relative gap aimed at.
     gap_scale : float, default 0
-        A size of the objective below which the two sides are compared absolutely.
+        Size of the objective below which the gap is absolute.
     seconds : float, optional
         CPU seconds for the kernel.
     deadline : Deadline, optional
         No proof begins after it.
     stays : bool, default False
-        Whether a point of a better value will not do, as where a narrower program was solved.
+        Whether the point may not be replaced by one of a better value; if a narrower program was
+        solved, that point would not be in it.
     """
 
     sdp: SDP
@@ -102,13 +103,13 @@ class Prover:
     stays: bool = False
 
     def of(self, given: Point, verdict: Verdict = Verdict.SOLVED, *, value: bool = True) -> Proved:
-        """What is proved of a point and its multipliers, or of what the solver claims instead.
+        """Prove a point and its multipliers, or the claim of a solver that there is no optimum.
 
         Parameters
         ----------
         given : Point
         verdict : Verdict, optional
-            What the solver said.
+            The verdict of the solver.
         value : bool, default True
             Whether a value is to be proved, for which the point may move.
 
@@ -133,7 +134,7 @@ class Prover:
         return found if is_tight else self._unless_poor(found, given)
 
     def _arguments(self, given: Point, claim: str, *, value: bool) -> Iterator[Argument]:
-        """Ways to prove something, in turn; the one that takes less time comes first."""
+        """Yield arguments in turn, the faster one first."""
         plain = partial(self._at_any_size, given, value=value)
         has_kernel = bool(given.values or claim) and self.seconds > 0.0 and is_small(self.sdp)
         kernel = [partial(self._by_kernel, given, claim)] if has_kernel else []
@@ -146,9 +147,9 @@ class Prover:
             yield from (plain, *kernel)
 
     def _suits_the_kernel(self, given: Point) -> bool:
-        """Whether the kernel takes less time than arguments that suit one large matrix.
+        """Whether the kernel is faster than the arguments for one large matrix.
 
-        Factors have arguments of their own, which keep their rank.
+        It is not used first for factors, whose own arguments keep their rank.
         """
         if any(isinstance(value, Factor) for value in given.values.values()):
             return False
@@ -171,7 +172,7 @@ class Prover:
                 stays=self.stays,
             )
         except ArithmeticError as error:
-            # Numbers beyond those that rounding can be accounted for.
+            # Numbers are too large or too small to bound their rounding.
             return Proved(how={"value": str(error), "bound": str(error)})
         values = {
             name: Factor.of(np.asarray(x), 0.0)
@@ -183,7 +184,7 @@ class Prover:
 
     def _at_any_size(self, given: Point, beside: Proved | None, *, value: bool) -> Proved:
         """Both sides, by arguments that need no dense matrices."""
-        del beside  # which the better sides are taken of afterwards
+        del beside  # `of` takes the better of both sides
         sdp = self.sdp
         missing = "no multipliers of this program are known"
         how = {"value": "no proof was requested", "bound": missing}
@@ -196,7 +197,7 @@ class Prover:
                 certificate = certify(sdp, given.duals, goal=goal, deadline=self.deadline)
                 bound, how["bound"] = certificate.bound, certificate.argument
                 duals = complete_multipliers(sdp, {**given.duals, **certificate.duals})
-            # Where a point has no factors of its own, the kernel has looked for more than these.
+            # Without factors, these arguments find no point where the kernel has found none.
             is_hopeless = self._suits_the_kernel(given) and "value" in faceless(sdp)
             if given.values and value and not is_hopeless:
                 how["value"] = "no point was proved feasible"
@@ -209,7 +210,7 @@ class Prover:
         return Proved(number, bound, how, values, duals)
 
     def _contradicted(self, given: Point, beside: Proved | None) -> Proved:
-        """That no point is feasible: multipliers that prove a bound above zero without a cost."""
+        """Prove infeasibility by multipliers that prove a positive bound of the objective zero."""
         duals, sdp = given.duals, without_objective(self.sdp)
         if (beside is not None and beside.value is not None) or not sdp.is_dual_point(duals):
             return Proved()
@@ -222,7 +223,7 @@ class Prover:
         return Proved(ray=Ray("infeasible", margin, words, duals={**duals, **found.duals}))
 
     def _good_enough(self, given: Point) -> float | None:
-        """A bound that leaves most of the tolerance to what is attained; None without a point."""
+        """A bound that leaves most of the tolerance to the value; None without a point."""
         if not given.values:
             return None
         value = value_of(self.sdp, given)
@@ -230,7 +231,7 @@ class Prover:
         return value + away if self.sdp.maximize else value - away
 
     def _is_tight(self, found: Proved, given: Point, *, value: bool) -> bool:
-        """Whether the bound is near the value that is proved, or given if none is requested."""
+        """Whether the bound is within the tolerance of the proved value, or of the given one."""
         number = found.value if value else value_of(self.sdp, given)
         if number is None or found.bound is None:
             return False
@@ -238,10 +239,10 @@ class Prover:
         return apart <= self.tol * max(abs(number), self.gap_scale)
 
     def _unless_poor(self, found: Proved, given: Point) -> Proved:
-        """Without a bound that is worthless beside multipliers that are right for data nearby.
+        """Drop a bound far from the value if the given multipliers are right for data nearby.
 
-        As of programs whose dual has no interior: what proves anything there lies far from the
-        optimum.
+        Programs whose dual has no interior have such bounds: multipliers that can be proved lie far
+        from the optimal ones.
         """
         goal = value_of(self.sdp, given) if found.value is None else found.value
         if found.bound is None or not given.duals or not np.isfinite(goal):
@@ -260,5 +261,5 @@ class Prover:
 
 
 def value_of(sdp: SDP, point: Point) -> float:
-    """The user's objective at a point; ``nan`` where there is none."""
+    """The user's objective at a point; nan without values."""
     return sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
