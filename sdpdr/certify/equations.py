@@ -1,8 +1,8 @@
 """Exact solutions of equations near a point.
 
 Independent rows are solved by an inverse with a proof (`sdpdr.certify.inverses`). Rows with a
-column of their own need none: that entry alone makes them hold. Rows that depend on others are left
-out where they follow from them exactly, in rational arithmetic.
+column of their own need none, because that entry alone satisfies them. Dependent rows are left out
+if they follow from the others exactly, in rational arithmetic.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from sdpdr.certify.rounding import TINY, residual
 
 
 class UnprovedError(Exception):
-    """Why a proof does not succeed."""
+    """A proof failed; the message is the reason."""
 
 
-# What attempts at a proof may raise: the latter of unusual numbers.
+# Errors of attempts at a proof; NumPy raises the second for unusual numbers.
 MISSED = (UnprovedError, np.linalg.LinAlgError)
 
 
 class Equations:
-    """E y = f, solved exactly near whatever points are given.
+    """E y = f, with exact solutions near given points.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ class Equations:
     D : array of shape (n,)
         Squared sizes by which entries may move; positive.
     data : sparse array of shape (m, n + 1), optional
-        Radii of the numbers of E and, last, of f: what is said holds of all equations within.
+        Radii of the numbers of E and, last, of f: a solution exists for all numbers within.
 
     Raises
     ------
     UnprovedError
-        If rows depend on others, and it is not shown that they follow from them.
+        If rows depend on others, and are not proved to follow from them.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Equations:
     def __init__(
         self, E: sp.csr_array, f: Array, D: Array, data: sp.csr_array | None = None
     ) -> None:
-        # A copy, since the next lines change arrays in place, which are those of the program.
+        # A copy, because the next lines change the arrays of the program in place.
         E = own_rows(E)
         E.eliminate_zeros()
         vague = np.zeros(f.size) if data is None else np.asarray(data.sum(axis=1)).ravel()
@@ -74,7 +74,7 @@ class Equations:
         self._alone = chosen_rows(E, self._own), f[self._own], self._radii(self._own)
 
     def _inverse(self, rows: Index, D: Array) -> Inverse | None:
-        """What solves some rows; None where there are none, or they are not shown independent."""
+        """A proved inverse of some rows; None without rows, or if they may be dependent."""
         for kind in (Gram, Orthogonal) if rows.size else ():
             inverse = kind(chosen_rows(self._E, rows), D, self._radii(rows))
             if inverse.shows:
@@ -82,7 +82,7 @@ class Equations:
         return None
 
     def _without_zeros(self, E: sp.csr_array, f: Array, vague: Array) -> sp.csr_array:
-        """The equations without entries that some say are zero, alone."""
+        """The equations without unknowns that an equation with one entry sets to zero."""
         self._zero, self._says_zero = (np.zeros(0, dtype=np.intp) for _ in range(2))
         while True:
             alone = np.flatnonzero((np.diff(E.indptr) == 1) & (f == 0.0) & (vague == 0.0))
@@ -103,21 +103,20 @@ class Equations:
         E = self._E
         is_alone = np.bincount(E.indices, minlength=D.size) == 1
         if self._data is not None:
-            # A column that others may see within their radii, or whose own entry is rounded, is
-            # seen by none alone.
+            # Radii may give other rows an entry in the column, or change its own entry.
             is_alone &= np.asarray(self._data[:, :-1].sum(axis=0)).ravel() == 0.0
         some = np.flatnonzero(is_alone[E.indices])
         place, alone, entry = row_of_each(E)[some], E.indices[some], E.data[some]
         order = np.argsort(np.abs(entry) * np.sqrt(D[alone]))
         column, value = np.full(E.shape[0], -1), np.ones(E.shape[0])
-        # The last of several, the largest, stays.
+        # If a row has several such columns, the largest entry, assigned last, is kept.
         column[place[order]], value[place[order]] = alone[order], entry[order]
         self._own = np.flatnonzero(column >= 0)
         self._column, self._entry = column[self._own], value[self._own]
         return np.setdiff1d(rows, self._own)
 
     def _independent(self, kept: Index, D: Array) -> Index:
-        """Rows that the others follow from."""
+        """A subset of rows that all others follow from."""
         found = independent_rows(self._E[kept], self._f[kept], D, ~self._vague[kept])
         if found is None:
             raise UnprovedError(
@@ -127,11 +126,11 @@ class Equations:
 
     @property
     def rows(self) -> Index:
-        """Rows that the others follow from."""
+        """All rows that are used; the others follow from them."""
         return np.sort(np.concatenate([self._kept, self._own, self._says_zero]))
 
     def sharper(self) -> Equations | None:
-        """The same with smaller radii, by an inverse that takes longer; None without one."""
+        """The same equations with a slower inverse and smaller radii; None if there is none."""
         gram = self._solver
         if not isinstance(gram, Gram):
             return None
@@ -146,12 +145,12 @@ class Equations:
         return found
 
     def near(self, y: Array) -> tuple[Array, Array]:
-        """A point, and the radius of a box around it, with an exact solution in that box.
+        """A point, and the radii of a box around it that contains an exact solution.
 
         Raises
         ------
         UnprovedError
-            If the point is not finite, or nothing is solved near it.
+            If the point or the radii are not finite.
         """
         y = np.array(y, dtype=float)
         y[self._zero] = 0.0
@@ -170,6 +169,6 @@ class Equations:
             y[self._column] += missed / self._entry
         missed, around = residual(f, own, y, radius, data)
         left = np.abs(missed) + around
-        # The quotient may be smaller than doubles are, but nothing is left of zeros.
+        # The quotient may underflow; an exact residual of zero needs no radius.
         radius[self._column] = 1.01 * left / np.abs(self._entry) + TINY * (left > 0.0)
         return y, radius

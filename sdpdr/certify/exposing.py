@@ -5,11 +5,11 @@ vanish on every feasible slack, which leaves it a face of K; with :math:`f^T w +
 nothing is feasible. *Dual*, the mirror: directions d with :math:`E d = 0`, :math:`-A d \in K`,
 :math:`c^T d = 0` leave multipliers a face of K*; with :math:`c^T d = -1` there are none.
 
-Where no point has a margin to all cones, the multipliers of that statement are such a vector
-(`sdpdr.certify.margin`), and where solvers do not tell the sign of the margin, they are asked for
-one. Nothing that they say is believed. The face in which that vector lies is rounded to small
-integers (`sdpdr.certify.faces`), and the proof of `sdpdr.certify.proof` shows that an exact vector
-lies inside of it.
+If no point has a margin to all cones, the witness of the largest margin (`sdpdr.certify.margin`) is
+such a vector. If the sign of the margin is not clear, a solver is called for a vector. Nothing that
+solvers return is trusted: the face in which the vector lies is rounded to small integers
+(`sdpdr.certify.faces`), and `sdpdr.certify.proof` proves that an exact vector lies in its relative
+interior.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def image(T: Matrix, A: Matrix, b: Array, radii: Matrix | None) -> Image:
 
 
 def stacked(images: Sequence[Image], n: int) -> Image:
-    """Rows under rows."""
+    """Images stacked by rows."""
     A = sp.csr_array(sp.vstack([sp.csr_array((0, n)), *(one[0] for one in images)]))
     b = np.concatenate([np.zeros(0), *(one[1] for one in images)])
     return A, b, below([(one[2], one[1].size) for one in images], n + 1)
@@ -65,7 +65,7 @@ def stacked(images: Sequence[Image], n: int) -> Image:
 
 @dataclass(frozen=True, eq=False)
 class Exposed:
-    """The faces that an exposing vector leaves.
+    """The faces of an exposing vector.
 
     Attributes
     ----------
@@ -86,9 +86,9 @@ class Exposed:
 
 
 class _Search:
-    """The program whose answer is an exposing vector of a program, or a ray of it.
+    """The program whose solution is an exposing vector or a ray of a program.
 
-    A ray is the smallest one, or one in the middle of those ``within`` some size.
+    The ray is the smallest one, or a central one among those of a size up to ``within``.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class _Search:
         self.program, self.side, self.ray, self.within = program, side, ray, within
 
     def over(self, pieces: Sequence[Piece], flat: Image) -> FlatProgram:
-        """The search in some cones, where rows vanish."""
+        """The search in given cones; the rows of ``flat`` must vanish."""
         pieces = in_order(pieces)
         return self._of_multipliers(pieces) if self.side == PRIMAL else self._of_steps(pieces, flat)
 
@@ -107,10 +107,10 @@ class _Search:
         return build(self.program.c, self.program.E, self.program.f, pieces).centre
 
     def _of_multipliers(self, pieces: Sequence[Piece]) -> FlatProgram:
-        """Multipliers z of size one, or a ray, are those of this program."""
+        """The program whose multipliers are vectors z of size one, or a ray."""
         program, e, at = self.program, self._centre(pieces), 0
         m, n = program.E.shape
-        # A last column has the size, where that is no cost.
+        # The last column has the size, unless that is the cost.
         is_sized = not self.ray or self.within is not None
         last = int(is_sized)
         added, more = [], [sp.csr_array((m, 1))] if is_sized else []
@@ -133,7 +133,7 @@ class _Search:
         return build(cost, sp.csr_array(E), np.zeros(m), added, around=around)
 
     def _of_steps(self, pieces: Sequence[Piece], flat: Image) -> FlatProgram:
-        """Steps whose slack has size one, or that improve by one with the least slack."""
+        """The program of steps whose slack has size one, or that gain one with the least slack."""
         program, m, n = self.program, self.program.f.size, self.program.c.size
         bare = [
             Piece(k, s, A, 0.0 * b, None if radii is None else _bare(radii), units)
@@ -180,7 +180,7 @@ def _bare(radii: sp.csr_array) -> sp.csr_array:
 
 
 def exposing(program: FlatProgram, side: str, solve: Oracle) -> Exposed:
-    """The faces that an exposing vector of largest rank leaves, proved.
+    """Prove the faces of an exposing vector of largest rank.
 
     Parameters
     ----------
@@ -204,13 +204,13 @@ def exposing(program: FlatProgram, side: str, solve: Oracle) -> Exposed:
 
 
 def ray(program: FlatProgram, side: str, solve: Oracle, claimed: Answer | None = None) -> Array:
-    """A proved ray, which shows that there is no point, or that there are no multipliers.
+    """A proved ray, hence a proof that there is no point, or that there are no multipliers.
 
     Parameters
     ----------
     program, side, solve : as for `exposing`
     claimed : Answer, optional
-        The last answer of a solver that claims it, which is tried first.
+        The last answer of a solver that claims that there is one, which is tried first.
 
     Returns
     -------
@@ -237,7 +237,7 @@ def ray(program: FlatProgram, side: str, solve: Oracle, claimed: Answer | None =
 
 
 def _of_claim(program: FlatProgram, side: str, claimed: Answer) -> Array:
-    """The ray next to an answer that grew without limit, inside of all cones."""
+    """Prove a ray next to an answer that grew without limit, in the interior of all cones."""
     x, right = claimed.x, np.concatenate([program.f, program.b])
     gain = -float(right @ claimed.z) if side == PRIMAL else -float(program.c @ x)
     if not gain > 0.0:
@@ -250,7 +250,7 @@ def _of_claim(program: FlatProgram, side: str, claimed: Answer) -> Array:
 
 
 def _of_whole(program: FlatProgram, side: str, faces: Sequence[Face], at: Array) -> Array:
-    """The answer to the search on faces, as multipliers or as a direction of the program."""
+    """An answer to the search on faces as multipliers or as a direction of the program."""
     if side == DUAL:
         return at
     m = program.f.size
@@ -284,7 +284,7 @@ def _of_cones(program: FlatProgram, side: str, proposed: Answer) -> Array:
 
 
 def _proposed(program: FlatProgram, side: str, solve: Oracle, *, ray: bool) -> Answer:
-    """What shows how large the margin is or, where its sign is not clear, what a search finds.
+    """The witness of the margin or, if the sign of the margin is not clear, the result of a search.
 
     Raises
     ------
@@ -305,7 +305,7 @@ def _proposed(program: FlatProgram, side: str, solve: Oracle, *, ray: bool) -> A
 def _searched(
     program: FlatProgram, side: str, solve: Oracle, *, ray: bool, within: float | None = None
 ) -> Answer:
-    """The proposal of a solver that is asked for such a vector alone."""
+    """The proposal of a solver for an exposing vector or a ray."""
     search = _Search(program, side, ray=ray, within=within)
     whole = search.over(program.pieces(), stacked([], program.c.size))
     found = solve(whole)
@@ -329,9 +329,9 @@ def _proved(
     ray: bool,
     clear: Sequence[float] = _CLEAR,
 ) -> tuple[list[Face], Array]:
-    """Faces that an exact vector lies inside of, and that vector in the search over them.
+    """Faces with an exact vector in their relative interior, and this vector in their search.
 
-    The first share of the largest entry in ``clear`` whose face is proved.
+    Entries below a share of the largest count as zero, by the first share in ``clear`` that works.
     """
     for share in clear[:-1]:
         with suppress(UnprovedError, np.linalg.LinAlgError):
@@ -365,9 +365,9 @@ def _proved_above(
 
 
 def _verified(small: FlatProgram, found: Answer, side: str, *, strictly: bool) -> Array:
-    """The exact vector next to what was found.
+    """Prove an exact vector next to the answer.
 
-    One that exposes a face is inside of its own: on the boundary it exposes less.
+    An exposing vector must be in the relative interior, as on the boundary it exposes less.
     """
     if side == PRIMAL:
         return bound_proof(small, found.z).near(found.z, strictly=strictly).at

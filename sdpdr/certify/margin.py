@@ -1,9 +1,9 @@
-r"""The largest margin to all cones: a point inside, or what shows that there is none.
+r"""The largest margin to all cones: an interior point, or a witness that there is none.
 
-*Primal*: :math:`\max t` with :math:`E x = f`, :math:`b - A x - t e \in K`, :math:`t \le 1`, e being
-inside of K. *Dual*, the mirror: multipliers z with the largest t such that z - t e is in the dual
-cone. The other side of the same program shows that no t is larger. Where t is negative, that is the
-smallest ray; where t is zero, an exposing vector (`sdpdr.certify.exposing`), which has the largest
+*Primal*: :math:`\max t` with :math:`E x = f`, :math:`b - A x - t e \in K`, :math:`t \le 1`, for a
+point e in the interior of K. *Dual*, the mirror: multipliers z with the largest t such that z - t e
+is in the dual cone. The dual of this program is the witness that no t is larger. If t is negative,
+it is the smallest ray; if t is zero, an exposing vector (`sdpdr.certify.exposing`), of the largest
 rank if an interior-point method found it.
 """
 
@@ -20,28 +20,28 @@ from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.faces import PRIMAL
 from sdpdr.certify.flat import NONNEGATIVE, Answer, FlatProgram, Piece, build
 
-# A solver as an oracle: its answers are proposals.
+# A solver that is called for proposals, which are not trusted.
 Oracle = Callable[[FlatProgram], Answer]
-# Interior-point methods end at 1e-8 of their numbers, and some of them a little before.
+# Relative accuracy of interior-point methods: they aim at 1e-8, and some stop a little earlier.
 _MISSED = 1e-7
 
 
 class Margin(NamedTuple):
-    """What a solver says of the largest margin.
+    """The largest margin that a solver found; nothing of it is proved.
 
     Attributes
     ----------
     size : float
         The margin, one at most.
     noise : float
-        What solvers do not tell from zero.
+        Margins up to this may be zero, by the accuracy of solvers.
     y : array
         A point with this margin, or multipliers of equations and cones.
     witness : Answer
-        What shows that no margin is larger: multipliers of equations and cones (primal), or a
-        direction and its slack (dual), of size one.
+        Shows that no margin is larger: multipliers of equations and cones (primal), or a direction
+        and its slack (dual), of size one.
     is_solved : bool
-        Whether the solver says that it is done.
+        Whether the solver reports success.
     """
 
     size: float
@@ -52,12 +52,12 @@ class Margin(NamedTuple):
 
     @property
     def is_zero(self) -> bool:
-        """Whether there may be an exposing vector; where it is smaller, there may be a ray."""
+        """Whether an exposing vector may exist; a smaller margin indicates a ray."""
         return abs(self.size) <= self.noise
 
     @property
     def is_positive(self) -> bool:
-        """Whether there is neither."""
+        """Whether there is neither an exposing vector nor a ray, as far as the solver shows."""
         return self.is_solved and self.size > self.noise
 
 
@@ -76,7 +76,7 @@ def inside(program: FlatProgram, side: str, solve: Oracle) -> Array:
 
 
 def margin(program: FlatProgram, side: str, solve: Oracle) -> Margin:
-    """The largest margin of points (primal) or of multipliers (dual); once a solver has found it.
+    """The largest margin of points (primal) or of multipliers (dual), which is solved for once.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def margin(program: FlatProgram, side: str, solve: Oracle) -> Margin:
         "margin",
         side,
         lambda: _margin(program, side, solve),
-        # The time may have been up, and there may be more of it later.
+        # A solve that ran out of time may succeed later with more of it.
         keep=lambda found: found.is_solved,
     )
 
@@ -104,19 +104,19 @@ def _margin(program: FlatProgram, side: str, solve: Oracle) -> Margin:
         E = sp.csr_array(sp.hstack([program.E, sp.csr_array((m, 1))]))
         costs, f = np.append(np.zeros(n), -1.0), program.f
     else:
-        # Multipliers z - t e are those of directions whose slack has a size, of which e counts.
+        # z - t e are the multipliers of the program over directions whose slack has at most size 1.
         pieces = [Piece(kind, size, A, 0.0 * b) for kind, size, A, b, *_ in program.pieces()]
         counted = program.A.T @ e
         most = Piece(NONNEGATIVE, 1, sp.csr_array(-counted[None]), np.ones(1))
         E, costs, f = program.E, program.c + counted, np.zeros(m)
-    # What limits the margin comes first among all cones.
+    # The inequality that limits the margin is the first cone.
     found = solve(build(costs, E, f, [most, *pieces]))
     x, s, z = found.x[:n], np.delete(found.s, 0), np.delete(found.z, m)
     size = float(found.x[n] if side == PRIMAL else 1.0 - found.z[m])
     y = x if side == PRIMAL else z + size * np.append(np.zeros(m), e)
     if not np.all(np.isfinite(y)):
         raise UnprovedError("no point inside was found")
-    # The margin is a sum of products of right sides, or costs, and of what limits it.
+    # The margin is a sum of products of right-hand sides, or costs, with the witness.
     sides = np.concatenate([program.f, program.b]) if side == PRIMAL else program.c
     terms = sides * (z if side == PRIMAL else x)
     noise = _MISSED * (max(float(np.sum(np.abs(terms))), largest(sides)) or 1.0)

@@ -1,12 +1,11 @@
 r"""Points of the central path, both sides at once.
 
-Newton's method on :math:`c^T x + \mu F(s)` with the equations of the program, from any s inside:
-it begins with the pair on the path that belongs to the solver's :math:`s - t z`, cone by cone.
-Where the local norm of a step is below one, the point after it lies inside, so do its multipliers,
-and equations of both sides hold up to rounding; the gap is :math:`\nu \mu`.
+Newton's method minimises :math:`c^T x + \mu F(s)` under the equations of the program. For each
+cone it begins with the pair on the path that belongs to the solver's :math:`s - t z`. If the local
+norm of a step is below one, the point after it lies in the interior, and so do its multipliers.
+The equations of both sides then hold up to rounding, and the gap is :math:`\nu \mu`.
 
-Where whole cones are variables themselves (s = -a x), multipliers of all other rows are the
-unknowns.
+If whole cones are variables (s = -a x), the unknowns are the multipliers of all other rows.
 """
 
 from __future__ import annotations
@@ -38,22 +37,22 @@ from sdpdr.linalg.congruent import BlockColumns
 
 # Unknowns of a dense Newton system: a step of so many takes about a second.
 LARGEST = 2600
-# Shares of a unit diagonal that are added until a factorization runs through; refinement makes up.
+# Shares of a unit diagonal that are added until a factorization succeeds; refinement corrects it.
 _JITTERS = (1e-15, 1e-13, 1e-11, 1e-9)
-# Refinements of a step, and the share of what it misses that one may leave: what leaves more ends
-# in rounding.
+# Refinements of a step, and the share of the residual that one may leave: if more is left, it is
+# rounding.
 _REFINEMENTS, _LEFT = 4, 0.5
-# Unknowns that are factored all at once, in milliseconds: where one inequality outweighs all else,
-# what is left of others once its unknown is eliminated has fewer digits.
+# Unknowns up to which no unknown is eliminated first: the factorization takes milliseconds, and an
+# elimination loses digits if one inequality outweighs all others.
 _AT_ONCE = 500
 _SINGULAR = "the Newton matrix is not positive definite"
-# Multiplications of a dense product in the time of one of a sparse product, and of the calls for a
-# single matrix.
+# Multiplications of a dense product in the time of one of a sparse product, and in the time of the
+# calls for a single matrix.
 _SPARSE_FACTOR, _MATRIX_CALLS = 32.0, 1e5
-# Steps, the longest that leads anywhere, and the longest after which the path is reached.
+# Most steps, the length above which a step is useless, and the length below which it is the last.
 _STEPS, _FAR, _NEAR = 25, 30.0, 0.5
-# Steps after which lengths are to be shorter, and by what share: outside of the region where
-# Newton's method converges they may stay alike for a few.
+# Steps after which the length must have fallen to a share: outside of the region of convergence of
+# Newton's method it may stay the same for a few steps.
 _PATIENCE, _SHORTER = 6, 0.9
 
 
@@ -99,7 +98,7 @@ class Path:
     ----------
     program : FlatProgram
     is_late : callable
-        Whether to give up.
+        Whether the time is up.
 
     Raises
     ------
@@ -120,7 +119,7 @@ class Path:
             raise TooLargeError(f"{unknowns} unknowns are too many for a dense Newton system")
         is_whole = bool(self.own_rows.size) or unknowns <= _AT_ONCE
         self._alone = np.zeros(0, dtype=np.intp) if is_whole else self._seen_alone()
-        # What each cone sees of unknowns, or of multipliers of other rows.
+        # Rows of each cone on the unknowns, or on the multipliers of other rows.
         seen = self._seen_by_others() if self.own_rows.size else self._blocks
         self._columns = [np.unique(A.indices) for A in seen]
         pairs = zip(seen, self._columns, strict=True)
@@ -130,7 +129,7 @@ class Path:
         ]
 
     def _seen_by_others(self) -> list[sp.csr_array]:
-        """What other rows see of each whole cone, in units of its slack; no rows of other cones."""
+        """Columns of other rows for each whole cone, in units of its slack; empty for the rest."""
         program, others = self.program, chosen_rows(self.program.A, self.other_rows)
         m, n = program.f.size, program.c.size
         rows = placed([(0, 0, program.E), (m, 0, others)], (m + others.shape[0], n))
@@ -148,7 +147,7 @@ class Path:
         program = self.program
         rows, columns, entries = list[Index](), list[Index](), list[Array]()
         taken = np.zeros(program.c.size, dtype=bool)
-        # A matrix first, whose entries may be limited one by one as well.
+        # Large cones first: entries of a matrix may also be limited one by one.
         cones = zip(program.cones, self._blocks, strict=True)
         for (_, part), A in sorted(cones, key=lambda one: -one[0][1].size):
             if not np.all(np.diff(A.indptr) == 1) or np.any(taken[A.indices]):
@@ -164,13 +163,13 @@ class Path:
         return np.concatenate(rows), np.concatenate(columns), np.concatenate(entries)
 
     def _seen_alone(self) -> Index:
-        """Unknowns that inequalities limit, but nothing else and none together with another one.
+        """Unknowns that are in inequalities only, and never two of them in one inequality.
 
-        As the absolute values that a sum is of; among each other their Hessian is diagonal.
+        The Hessian of the barrier is diagonal on them. Examples are bounds on absolute values.
         """
         program = self.program
         n = program.c.size
-        # What nothing sees has no Hessian of its own.
+        # An unknown in no row has no Hessian.
         is_alone = np.bincount(program.A.indices, minlength=n) > 0
         is_alone &= np.bincount(program.E.indices, minlength=n) == 0
         for (cone, _), A in zip(program.cones, self._blocks, strict=True):
@@ -183,7 +182,7 @@ class Path:
         return np.flatnonzero(is_alone)
 
     def _as_matrices(self, cone: Cone, seen: sp.csr_array) -> list[BlockColumns]:
-        """What each of some matrices sees; nothing where one product for all takes less time."""
+        """The rows of each matrix of a cone; empty if one product for all is faster."""
         if not seen.shape[0] or not isinstance(cone, Semidefinite):
             return []
         together = seen.shape[0] * float(np.unique(seen.indices).size) ** 2
@@ -196,12 +195,12 @@ class Path:
         return [BlockColumns.of(cone.order, chosen_rows(seen, one)) for one in rows]
 
     def centre(self, x: Array, s: Array, z: Array, mu: float) -> tuple[Array, Array] | None:
-        """A point and multipliers near those of mu on the path, or None.
+        """A point and multipliers near those of mu on the path; None with a reason in ``why``.
 
         Parameters
         ----------
         x, s, z : arrays
-            Those of a solver, z of equations and cones.
+            The answer of a solver; z has multipliers of equations and cones.
         mu : float
         """
         program, m = self.program, self.program.f.size
@@ -254,7 +253,7 @@ class Path:
         sizes = np.bincount(row_of_each(own), np.square(own.data), program.f.size)
         rows = 1.0 / np.sqrt(np.maximum(sizes, 1e-300))
         own = scaled(own, rows)
-        # Equations make up for directions that no cone sees.
+        # In directions that no cone sees, the equations make the matrix definite.
         if own.shape[0]:
             G += _gram(own)
         factor = _Arrow(G, self._alone)

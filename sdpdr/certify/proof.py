@@ -1,10 +1,10 @@
-r"""The two proofs, which are one statement.
+r"""Proofs of values and bounds, which are the same statement.
 
 *Near y lies an exact solution of* :math:`E y = f`, *and all of the box around it maps into the
 cone.* For a value, y is the point, and the equations are those of the program; for a bound, y is
-the multipliers, and the equations are those of the dual. `value_proof` and `bound_proof` say what
-the statement is made of; `Proof` moves y as little as verifies. Where no box will do, the statement
-is proved in the metric of the matrices (`sdpdr.certify.stretched`).
+the multipliers, and the equations are those of the dual. `value_proof` and `bound_proof` set up the
+statement; `Proof` moves y as little as can be verified. If no box is in the cone, the statement is
+proved in the metric of the matrices (`sdpdr.certify.stretched`).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from sdpdr.certify.symmetric_cones import Nonnegative, Semidefinite
 
 
 class Proved(NamedTuple):
-    """A side that is proved: a number, and where it comes from.
+    """A proved side: a number, and the point or the multipliers that prove it.
 
     Attributes
     ----------
     number : float
-        A value that is attained, or exceeded nowhere; or a bound.
+        A number that the value of a feasible point does not exceed; or a bound.
     at : array
         A point, or multipliers of equations and cones, next to those that exist.
     """
@@ -52,9 +52,9 @@ class Proof(Statement):
     side : {"value", "bound"}
         The cost is the number itself, or minus the number.
     is_exact : bool
-        Whether no number of the program is rounded itself.
+        Whether the numbers of the program are exact, without radii.
     itself : callable
-        What the cones see of y, without rounding where it is a double.
+        The point of the cones at y, with the radii of its rounding.
     """
 
     side: str
@@ -69,9 +69,9 @@ class Proof(Statement):
         return Proved(cost if self.side == VALUE else -cost, y)
 
     def near(self, y: Array, *, in_box: bool = False, strictly: bool = False) -> Proved:
-        """The number proved next to y; with ``in_box`` only if a box around it is in the cones.
+        """Prove a number next to y; with ``in_box``, only by a box around it in the cones.
 
-        ``strictly`` asks for a box inside of the cones, where no point of the boundary is.
+        With ``strictly``, the box must lie in the interior of the cones.
 
         Raises
         ------
@@ -85,7 +85,7 @@ class Proof(Statement):
         return self._in_metric(y)
 
     def _in_metric(self, y: Array) -> Proved:
-        """The number proved next to y in the metric of its matrices."""
+        """Prove a number next to y in the metric of its matrices."""
         _, more = stretched(self, y).boxed(np.zeros(y.size))
         if more is None:
             raise UnprovedError(f"no exact solution next to {self._what} is shown to be inside")
@@ -93,7 +93,7 @@ class Proof(Statement):
         return self._proved(float(np.nextafter(cost, np.inf)), y)
 
     def at(self, y: Array) -> Proved:
-        """The number of y itself, where it satisfies all equations exactly, and lies in the cones.
+        """Prove the number of y itself, if it satisfies all equations exactly and is in the cones.
 
         Raises
         ------
@@ -110,18 +110,18 @@ class Proof(Statement):
         return self._proved(inner(self.cost, y)[1], y)
 
     def towards(self, y: Array, inside: Array, most: float = 1.0, least: float = 1e-9) -> Proved:
-        """The number of ``inside``, or of y moved towards it as little as can be verified.
+        """Prove the number of ``inside``, or of y moved towards it as little as can be verified.
 
-        What is moved is to be proved by a box, which takes less time than a metric.
+        Moved points are proved by boxes only, which are faster than the metric.
 
         Parameters
         ----------
         y, inside : arrays
-            y is of use where it costs less than ``inside``.
+            y is used if it costs less than ``inside``.
         most : float, default 1
-            Share of the way that is worth a proof; below one, ``inside`` itself is none.
+            Largest share of the way. Below one, only the point at this share is tried.
         least : float, default 1e-9
-            Share of the way below which nothing is gained.
+            Smallest share of the way: a smaller one gains nothing.
 
         Raises
         ------
@@ -132,13 +132,13 @@ class Proof(Statement):
             return self.near(y + most * (inside - y))
         at, cost = self.boxed(inside)
         if cost is None:
-            # Nearer to the boundary no box is inside of the cone either.
+            # Nearer to the boundary, no box lies in the cone either.
             return self._in_metric(at)
         best = self._proved(cost, at)
         if not self.cost @ y < self.cost @ inside:
             return best
         shares = least * 10.0 ** np.arange(np.ceil(-np.log10(least)))
-        # The least of these decades may do; else half of the others are ruled out each time.
+        # The smallest share is tried first, and then the others by bisection.
         low, middle, high = 0, 0, len(shares)
         while low < high:
             try:
@@ -157,7 +157,7 @@ def value_proof(program: FlatProgram, s: Array) -> Proof:
     ----------
     program : FlatProgram
     s : array of shape (k,)
-        Slack of one of them, which tells sizes.
+        The slack of one such point, which sets the metric.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def value_proof(program: FlatProgram, s: Array) -> Proof:
         some = ((part, program.own(part)) for part in parts)
         return [Own.of(part, columns) for part, columns in some if columns is not None]
 
-    # Entries that no cone sees move as the freest of the others do.
+    # Entries that no cone sees may move as far as the freest of the others.
     D = np.minimum(D, np.max(D, where=D < 1e99, initial=1e-99))
     return Proof(
         side=VALUE,
@@ -204,7 +204,7 @@ def bound_proof(program: FlatProgram, z: Array) -> Proof:
     ----------
     program : FlatProgram
     z : array of shape (m + k,)
-        Multipliers that tell sizes.
+        Multipliers, which set the metric.
     """
     m = program.f.size
     free = np.full(m, np.square(max(1.0, largest(z))))
@@ -244,7 +244,7 @@ def _radii_of_dual(program: FlatProgram) -> tuple[sp.csr_array | None, Array | f
 
 
 def _sizes(cone: Cone, v: Array) -> Array:
-    """The metric of small corrections: sizes of entries times that of their copy."""
+    """The metric of small corrections: sizes of entries times the size of their copy."""
     if isinstance(cone, Semidefinite):
         d = np.sqrt(np.abs(v[:, cone.i == cone.j]) + 1e-200)
         d = np.maximum(d, 1e-6 * d.max(axis=1, keepdims=True))

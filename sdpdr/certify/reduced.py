@@ -1,6 +1,6 @@
-"""Programs in smaller cones, with the same points or the same multipliers, and what they refute.
+"""Programs in smaller cones, with the same points or the same multipliers, and rays behind them.
 
-Each step takes the face that an exposing vector leaves (`sdpdr.certify.exposing`).
+Each step restricts a program to the face of an exposing vector (`sdpdr.certify.exposing`).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Reduced:
     whole, program : FlatProgram
         The old program, and this one.
     exposed : Exposed
-        What exposes the face of the old program.
+        The exposed face of the old program.
     kept : array of int
-        Rows of the old equations, and of those of the face after them, that are left.
+        Rows that are kept: of the old equations, followed by those of the face.
     map : sparse array or None
-        S, where points x of the old program are S u for points u of this one.
+        S, if points u of this program are points x = S u of the old one.
     """
 
     whole: FlatProgram
@@ -43,9 +43,9 @@ class Reduced:
     map: sp.csr_array | None = None
 
     def multipliers(self, z: Array, *, of_bound: bool = True) -> Array:
-        """Multipliers of this program as those of the old one, right on its face.
+        """Multipliers of this program as those of the old one, valid on its face.
 
-        Those of a bound add up to the costs, those that expose or refute to zero.
+        Multipliers of a bound balance the costs, those of a ray or an exposing vector zero.
         """
         old, faces = self.whole, self.exposed.faces
         m, flat = old.f.size, np.zeros(old.f.size + self.exposed.zero[1].size)
@@ -58,20 +58,20 @@ class Reduced:
             at = end
         if self.map is not None:
             (rows,) = (part.rows for part in old.parts if part.kind == SEMIDEFINITE)
-            # Each is minus a variable, which no other multiplier of the matrix is of.
+            # Row k of this cone is minus one variable, so the equation of that variable gives z_k.
             cones[rows] = 0.0
             left = of_bound * old.c + old.E.T @ flat[:m] + old.A.T @ cones
             cones[rows] = left[old.A[rows].indices]
         return np.concatenate([flat[:m], cones])
 
     def behind(self, found: Behind, *, of_bound: bool = False) -> Behind:
-        """What is proved of this program by multipliers, as of the old one behind its face."""
+        """A proof for this program as one for the old program, with one more face."""
         others = (self.multipliers(z, of_bound=False) for z in found.exposing)
         return Behind((self.exposed.at, *others), self.multipliers(found.at, of_bound=of_bound))
 
 
 def reduced(program: FlatProgram, side: str, solve: Oracle) -> Reduced:
-    """The program on the face that an exposing vector leaves; it is found once.
+    """The program on the face of an exposing vector, which is searched once.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def _on_face(program: FlatProgram, side: str, solve: Oracle) -> Reduced:
 
 
 def _without_dependent(small: Reduced) -> Reduced:
-    """The same without equations that follow from others, which leave solvers no step."""
+    """Leave out equations that follow from others, at which solvers may fail."""
     program = small.program
     E, f, radii = program.E, program.f, program.around.E
     try:
@@ -115,7 +115,7 @@ def refuted(
     most: int = 4,
     claimed: Answer | None = None,
 ) -> Behind:
-    """Proof that there is no point, or that there are no multipliers: faces and a ray behind them.
+    """Prove that there is no point, or no multipliers, by faces and a ray behind them.
 
     Parameters
     ----------
@@ -141,14 +141,15 @@ def refuted(
     found = refuted(small.program, side, solve, most - 1)
     if side == PRIMAL:
         return small.behind(found)
-    # Directions are those of all programs on faces.
+    # A direction needs no map: programs on faces of multipliers have the same unknowns.
     return Behind((small.exposed.at, *found.exposing), found.at)
 
 
 def _substituted(here: Reduced, bases: Sequence[Array | None]) -> Reduced | None:
-    """The same where the only matrix is a variable: V T V^T takes its place.
+    """Substitute V T V^T for the only matrix, if it is a variable.
 
-    Equations of the face go, and T is a variable again. None where it does not suit.
+    The equations of the face vanish, and T is a variable again. None if the program has another
+    form.
     """
     program, smaller = here.whole, here.program
     old = [part for part in program.parts if part.kind == SEMIDEFINITE]
@@ -179,9 +180,9 @@ def substituted(
     program : FlatProgram
     S : sparse array of shape (n, p)
     own : mapping from the first row of a cone to a sparse array
-        Its rows in terms of u, right sides zero, where they are known without a product.
+        Its rows in terms of u, with right-hand sides zero, if they are known without a product.
     """
-    # Right sides stay, in a last column.
+    # The last column keeps the right-hand sides.
     both = sp.csr_array(sp.block_diag([S, 1.0]))
 
     def through(A: Matrix, b: Array, radii: Matrix | None) -> Image:
