@@ -1,8 +1,8 @@
-r"""The face of one cone that a vector lies inside of, in small integers.
+r"""The smallest face of one cone that contains a vector, in small integers.
 
-Numbers of a solver tell which face that is: which entries are positive, and what the eigenvectors
-of a matrix span. Rounded to small integers the face is described exactly, and a proof can show that
-an exact vector lies inside of it (`sdpdr.certify.exposing`).
+The numbers of a solver indicate the face: the entries that are positive, and the span of the
+eigenvectors of a matrix. After rounding to small integers the face is exact, and a proof can show
+that an exact vector lies in its relative interior (`sdpdr.certify.exposing`).
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from sdpdr.certify.products import congruence, forms
 from sdpdr.linalg.svec import upper_triangle
 
 PRIMAL, DUAL = "primal", "dual"
-# By how much a basis that is rounded may be off; and its denominators times the square root of
-# that. Numbers with larger ones lie near everything.
+# Largest error of a rounded basis, and its denominators times the square root of that error:
+# fractions with larger denominators approximate every number.
 _OFF, _DENOMINATORS = 1e-4, 0.6
-# Integers that are small: sums of two products are exact.
+# Bound on integers, so that sums of two products are exact.
 _SMALL = 2.0**25
-# Cones with a map to them from another one.
+# Cones, by kind and size, with maps to them from another cone.
 Images = list[tuple[str, float, sp.csr_array]]
 
 
 @dataclass(frozen=True, eq=False)
 class Face:
-    """The face of one cone that a vector lies inside of.
+    """The smallest face of one cone that contains a vector.
 
     Attributes
     ----------
     inside : list of (kind, size, map)
-        Smaller cones in which images of the vector are inside.
+        Smaller cones that have the images of the vector in their interior.
     flat : sparse array
         Rows that vanish on the face.
     left : list of (kind, size, map)
-        The face that the vector leaves of the other side, as smaller cones.
+        The face of the dual cone on which the vector vanishes, as smaller cones.
     zero : sparse array
-        Rows that vanish on that.
+        Rows that vanish on that face.
     basis : array, optional
-        V, where what is left of matrices are V T V^T.
+        V, if the matrices of that face are V T V^T.
     """
 
     inside: Images
@@ -59,18 +59,18 @@ class Face:
 
 
 def _bases(Q: Array, units: Array, off: float) -> tuple[Array, Array] | None:
-    """Columns that span what Q spans, as `integer_bases` has it, and those of its complement.
+    """Columns that span the range of Q, and those of its complement; see `integer_bases`.
 
-    They have integers, once rows are in the units that they were given in.
+    They are integers in the units of the user.
     """
     found = integer_bases(units[:, None] * Q, off)
     return None if found is None else (found[0] / units[:, None], units[:, None] * found[1])
 
 
 def integer_bases(Q: Array, off: float = _OFF) -> tuple[Array, Array] | None:
-    """Integer columns that span what Q spans, and those of its complement; None if there are none.
+    """Integer columns that span the range of Q, and those of its complement; None if not found.
 
-    Q is known up to ``off`` of its entries.
+    Entries of Q are known up to ``off``.
     """
     n, r = Q.shape
     if r in (0, n):
@@ -109,16 +109,15 @@ def _vanishing(V: Array) -> sp.csr_array:
 
 
 def _numbers(T: sp.csr_array) -> Images:
-    """Images that are to be 0 or more."""
+    """Images on which entries are nonnegative."""
     return [(NONNEGATIVE, 1.0, T)]
 
 
 def face_of(part: Part, v: Array, side: str, least: float, off: float = _OFF) -> Face | None:
-    """The face that v lies inside of: of the dual cone (primal side), or of the cone (dual side).
+    """The smallest face around v: of the dual cone (primal side), or of the cone (dual side).
 
-    What is no larger than ``least`` counts as zero, and directions are known up to ``off``.
-
-    None where it has no basis of small integers.
+    Entries and eigenvalues up to ``least`` count as zero, and directions are known up to ``off``.
+    None if the face has no basis of small integers.
     """
     if part.kind == NONNEGATIVE:
         eye = sp.csr_array(sp.eye_array(v.size))
@@ -137,7 +136,7 @@ def face_of(part: Part, v: Array, side: str, least: float, off: float = _OFF) ->
 
 
 def _whole(part: Part, v: Array, side: str) -> Face | None:
-    """All of an exponential or power cone, where v is inside; nothing but zero is left."""
+    """All of an exponential or power cone if v is in its interior; then only zero is left."""
     cone = cone_of(part)
     if not (cone.is_dual_inside(v[None]) if side == PRIMAL else cone.is_inside(v[None])):
         return None

@@ -1,4 +1,4 @@
-r"""Programs over a product of cones, flat: what the kernel proves something of.
+r"""Flat programs over a product of cones, the form in which the kernel proves.
 
 .. math::
 
@@ -43,7 +43,7 @@ class Piece(NamedTuple):
     around : sparse array of shape (dim, n + 1), optional
         Radii of the numbers of A and, last, of b.
     units : array, optional
-        Powers of two d, where matrices are D S D in units of their own (`sdpdr.certify.units`).
+        Powers of two d, if the matrix is D S D in units of its own (`sdpdr.certify.units`).
     """
 
     kind: str
@@ -55,7 +55,7 @@ class Piece(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a solver says of a program; x of variables, s of cones, z of equations and cones."""
+    """The answer of a solver: point x, slack s of cones, multipliers z of equations and cones."""
 
     x: Array
     s: Array
@@ -64,7 +64,7 @@ class Answer(NamedTuple):
 
 
 class Around(NamedTuple):
-    """Radii that hold the program that is meant, where its numbers are rounded; None of exact ones.
+    """Radii around rounded numbers of a program that contain the intended ones; None if exact.
 
     Attributes
     ----------
@@ -103,15 +103,15 @@ class Part(NamedTuple):
 
 
 class Behind(NamedTuple):
-    """What is proved behind faces.
+    """A proof behind faces.
 
     Attributes
     ----------
     exposing : tuple of arrays
         Multipliers of equations and cones, or directions, that expose the faces in turn; each is
-        next to an exact one, and right on the faces before it.
+        next to an exact one, and valid on the faces before it.
     at : array
-        The same that are proved by on the last face.
+        Multipliers, or a direction, that prove the claim on the last face.
     """
 
     exposing: tuple[Array, ...]
@@ -128,12 +128,12 @@ class FlatProgram:
     E, f : sparse array of shape (m, n), array of shape (m,)
     A, b : sparse array of shape (k, n), array of shape (k,)
     cones : tuple of (Cone, rows)
-        Equal cones together; rows of A, those of one copy after those of another.
+        Equal cones together, with their rows of A, copy by copy.
     parts : tuple of Part
         The cones one by one, in the order of rows.
     offset : float
     around : Around
-        What is proved is proved of all programs within these radii.
+        Proofs hold for all programs within these radii.
     """
 
     c: Array
@@ -157,9 +157,9 @@ class FlatProgram:
         find: Callable[[], _Found],
         keep: Callable[[_Found], bool] = lambda found: True,
     ) -> _Found:
-        """What is found of the program itself, whatever the answer: its faces, a point inside.
+        """A property of the program that does not depend on the answer, computed once.
 
-        It is found once; what raises, or is not to be kept, is tried again.
+        It is computed again if ``find`` raised an error, or ``keep`` refused the result.
         """
         if (what, side) in self._found:
             known: _Found = self._found[what, side]
@@ -171,14 +171,14 @@ class FlatProgram:
 
     @cached_property
     def behind(self) -> dict[str, Behind]:
-        """What was proved of the program behind faces: "bound", "infeasible" or "unbounded"."""
+        """Proofs behind faces, by claim: "value", "bound", "infeasible" or "unbounded"."""
         return {}
 
     @cached_property
     def faceless(self) -> set[str]:
-        """Sides, "value" or "bound", without an interior and without a face that integers describe.
+        """Sides, "value" or "bound", for which neither an interior nor an exact face was found.
 
-        Both were looked for in vain, and no answer of another solver would change that.
+        An answer of another solver would not change that.
         """
         return set()
 
@@ -190,44 +190,44 @@ class FlatProgram:
 
     @property
     def degree(self) -> int:
-        """Parameter of the barrier of all cones."""
+        """The parameter of the barrier, which is the sum over all cones."""
         return sum(cone.degree for cone, _ in self.cones)
 
     def points(self, *vectors: Array) -> Iterator[tuple[Cone, list[Array]]]:
-        """Cones with their points of some vectors, each of shape (count, dim)."""
+        """Yield each cone with its parts of some vectors, each of shape (count, dim)."""
         for cone, rows in self.cones:
             yield cone, [v[rows].reshape(cone.count, cone.dim) for v in vectors]
 
     def each(self, of: Callable[..., Array], *vectors: Array) -> Array:
-        """What ``of(cone, *points)`` says of every cone, as a vector again."""
+        """The vector of the results of ``of(cone, *points)`` for every cone."""
         found = np.empty(self.b.size)
         for (_, rows), (cone, points) in zip(self.cones, self.points(*vectors), strict=True):
             found[rows] = of(cone, *points).ravel()
         return found
 
     def all_inside(self, s: Array) -> bool:
-        """Whether a point is inside of all cones, as far as floating point tells."""
+        """Whether a point is in the interior of all cones, up to rounding."""
         return all(cone.is_inside(*points) for cone, points in self.points(s))
 
     def all_dual_inside(self, z: Array) -> bool:
-        """The same of multipliers and dual cones."""
+        """Whether multipliers are in the interior of all dual cones, up to rounding."""
         return all(cone.is_dual_inside(*points) for cone, points in self.points(z))
 
     def contain(self, s: Array, radius: Array) -> bool:
-        """Whether the box around a point lies in all cones: a theorem."""
+        """Whether the box around a point is proved to lie in all cones."""
         return all(cone.contains(*points) for cone, points in self.points(s, radius))
 
     def dual_contain(self, z: Array, radius: Array) -> bool:
-        """The same of multipliers and dual cones."""
+        """Whether the box around multipliers is proved to lie in all dual cones."""
         return all(cone.dual_contains(*points) for cone, points in self.points(z, radius))
 
     @property
     def centre(self) -> Array:
-        """A point inside of all cones."""
+        """A point in the interior of all cones."""
         return self.each(lambda cone, _: cone.centre(), self.b)
 
     def own(self, part: Part) -> Index | None:
-        """The unknowns that the point of a cone consists of; None where it is made of others."""
+        """The unknowns that are the entries of a cone's point; None if these are not unknowns."""
         block, radii = chosen_rows(self.A, part.rows), self.around.A
         if radii is not None and chosen_rows(radii, part.rows).nnz:
             return None
@@ -282,7 +282,7 @@ def build(
     (True, 1)
     """
     if not any(len(one.b) for one in pieces):
-        # A number that is one, so that there is a cone.
+        # The slack 1 of the row 0 <= 1, so that there is a cone.
         pieces = [Piece(NONNEGATIVE, 1, sp.csr_array((1, len(c))), np.ones(1))]
     ordered = in_order(pieces)
     parts = _parts(ordered)

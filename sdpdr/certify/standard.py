@@ -1,9 +1,9 @@
-r"""Programs in standard form as flat ones, and points and multipliers there and back.
+r"""Programs in standard form as flat programs, and points and multipliers both ways.
 
 Every number of the flat program is one that the user gave: entries of matrices are not scaled by
 roots of two, and a matrix that rows confine to a face, :math:`K u = 0`, is written
-:math:`V T V^T` with columns of V whose numbers are those of u. Where products round nevertheless,
-the flat program says by how much (`sdpdr.certify.flat.Around`). A quadratic cost
+:math:`V T V^T` with the numbers of u in V. If products round nevertheless, the flat program has
+radii (`sdpdr.certify.flat.Around`). A quadratic cost
 :math:`q z^2 / 2` is :math:`q r t` with :math:`(t + r/2, t - r/2, z)` in a second-order cone, r
 being the power of two next to the largest right side.
 """
@@ -42,7 +42,7 @@ from sdpdr.program.sdp import SDP, remembered
 
 
 def _moved_to_face(read: Rounded, face: _Face | None) -> Rounded:
-    """Coefficients of a matrix as those of T, where it is V T V^T."""
+    """Coefficients of a matrix as those of T, if it is V T V^T."""
     rows, radii = read
     return read if face is None else rounded(rows, face.image, face.radii, of_first=radii)
 
@@ -55,13 +55,13 @@ class _Block:
     ----------
     name : str
     order : int
-        The order of what is left of a matrix on its face; zero for vectors.
+        The order of a matrix on its face; zero for vectors.
     places : array of int
-        Among the unknowns.
+        Positions among the unknowns.
     rows : array of int
-        Its own cone among the rows of all cones; empty where it has none.
+        Rows of its own cone among those of all cones; empty if it has none.
     basis : sparse array or None
-        V, where a matrix is V T V^T.
+        V, if the matrix is V T V^T.
     """
 
     name: str
@@ -71,7 +71,7 @@ class _Block:
     basis: sp.csr_array | None = None
 
 
-# The first column of coefficients, these, and their radii.
+# The first column of coefficients, the coefficients, and their radii.
 _Placed: TypeAlias = "tuple[int, sp.csr_array, sp.csr_array | None]"
 
 
@@ -87,21 +87,21 @@ class _Squares:
 
 @dataclass(frozen=True, eq=False)
 class Standard:
-    """A program in standard form as a flat one; `of` makes it.
+    """A program in standard form as a flat program; `standard` makes it.
 
     Attributes
     ----------
     sdp : SDP
     flat : FlatProgram
-        The minimisation, in units of its own.
+        The minimisation, in its own units.
     units : Units
-        Those.
+        The units of the flat program.
     blocks : tuple of _Block
     squares : tuple of _Squares
     arrows : frozenset of str
         Labels of matrix inequalities that are second-order cones here.
     labels : mapping from label to array of int
-        Where its multipliers are among those of the flat program.
+        Positions of its multipliers among those of the flat program.
     """
 
     sdp: SDP
@@ -115,7 +115,7 @@ class Standard:
     def answer(self, point: Point) -> Answer:
         """A point and multipliers of the standard form as those of the flat program.
 
-        What is missing is nan.
+        Missing parts are nan.
         """
         flat, m = self.flat, self.flat.f.size
         x, z = np.zeros(flat.c.size), np.zeros(m + flat.b.size)
@@ -186,24 +186,24 @@ def standard(sdp: SDP) -> Standard:
 
 @remembered
 def as_written(sdp: SDP) -> Standard:
-    """The same with the entries of all matrices as unknowns, on whatever faces they lie."""
+    """The flat program in the given units, with the entries of all matrices as unknowns."""
     return _Builder(sdp, units=False, faces=False).made()
 
 
 def with_squares(sdp: SDP, unit: float) -> Standard:
-    """The same with a power of two as the unit r of squares, which does not follow right sides."""
+    """The flat program of `as_written`, with a given unit r of quadratic costs, a power of two."""
     return _Builder(sdp, units=False, faces=False, unit=unit).made()
 
 
 class _Rows:
-    """Rows that are gathered, whose coefficients come block by block."""
+    """Collects rows, whose coefficients are given block by block."""
 
     def __init__(self, n: int) -> None:
         self.n, self.m = n, 0
         self._blocks, self._radii, self._sides = list[Any](), list[Any](), [np.zeros(0)]
 
     def add(self, side: Array, blocks: Sequence[_Placed], blur: Array | None = None) -> Index:
-        """Add rows with a right side, and its radii; where they are."""
+        """Add rows with right-hand sides and their radii; returns the positions of the rows."""
         start = self.m
         for column, rows, around in blocks:
             self._blocks.append((start, column, rows))
@@ -216,13 +216,13 @@ class _Rows:
         return np.arange(start, self.m)
 
     def gathered(self) -> tuple[sp.csr_array, Array, sp.csr_array | None]:
-        """Coefficients, right sides, and radii of both."""
+        """Coefficients, right-hand sides, and radii of both."""
         A, shape = placed(self._blocks, (self.m, self.n)), (self.m, self.n + 1)
         return A, np.concatenate(self._sides), placed(self._radii, shape) if self._radii else None
 
 
 class _Builder:
-    """Gathers rows and cones of a program."""
+    """Collects rows and cones of a program."""
 
     def __init__(
         self, sdp: SDP, *, units: bool, faces: bool = True, unit: float | None = None
@@ -252,7 +252,7 @@ class _Builder:
         self._cones, self._parts, self._labels = _Rows(self._n), list[Part](), dict[str, Index]()
 
     def made(self) -> Standard:
-        """The flat program, on the face that rows state."""
+        """The flat program, on the faces that rows state."""
         sdp, equations = self.sdp, _Rows(self._n)
         for r in self._rows:
             if r.relation == "==":
@@ -274,7 +274,7 @@ class _Builder:
             if lmi.label not in self._arrows:
                 self._limit(lmi, at)
         if not self._parts:
-            self._add(NONNEGATIVE, 1, np.ones(1), [])  # a number that is one
+            self._add(NONNEGATIVE, 1, np.ones(1), [])  # 0 <= 1, so that there is a cone
         objective = _Rows(self._n)
         objective.add(np.zeros(1), self._image(sdp.objective))
         cost, _, around = objective.gathered()
@@ -291,7 +291,7 @@ class _Builder:
         return Standard(sdp, own, units, blocks, squares, self._arrows, self._labels)
 
     def _limit(self, lmi: Lmi, first: int) -> None:
-        """The cone of a matrix inequality: matrices, or second-order where it is an arrow."""
+        """Add the cone of a matrix inequality, second-order if it is an arrow."""
         blocks = self._image(lmi.lhs, coefficients_of_triangle, -1.0)
         i, j = upper_triangle(lmi.order)
         b, blur = lmi.constant.copy(), np.zeros(lmi.constant.size)
@@ -312,7 +312,7 @@ class _Builder:
     def _add(
         self, kind: str, size: int, b: Array, blocks: list[_Placed], blur: Array | None = None
     ) -> Index:
-        """Add a cone; where its rows are. Kinds come in the order of flat programs."""
+        """Add a cone; returns the positions of its rows. Calls follow the order of `KINDS`."""
         rows = self._cones.add(b, blocks, blur)
         if rows.size:
             self._parts.append(Part(kind, size, rows))
@@ -333,7 +333,7 @@ class _Builder:
         return found
 
     def _own(self, name: str, kind: str) -> None:
-        """The cone that a variable is in itself."""
+        """Add the cone of a variable itself."""
         block = self._blocks[name]
         count = block.places.size
         own = (_first(block), diagonal(-np.ones(count)), None)
@@ -341,7 +341,7 @@ class _Builder:
         self._blocks[name] = replace(block, rows=rows)
 
     def _squares(self) -> tuple[_Squares, ...]:
-        """Three rows for each scalar with a quadratic cost."""
+        """Add three rows for each scalar with a quadratic cost."""
         found, half = [], self._known
         for v in self._curved:
             places, halves = self._blocks[v.name].places, np.arange(half, half + v.size)
@@ -364,7 +364,7 @@ class _Face(NamedTuple):
 
 
 def _face(sdp: SDP, name: str) -> _Face | None:
-    """The face that rows state, where its basis needs no rounding."""
+    """The face that rows state, if it has an exact basis."""
     null = null_vectors(sdp, name)
     if not null.shape[1] or not is_face_known(sdp, name):
         return None
@@ -373,7 +373,7 @@ def _face(sdp: SDP, name: str) -> _Face | None:
 
 
 def _first(block: _Block) -> int:
-    """The first of its unknowns."""
+    """The position of its first unknown."""
     return int(block.places[0]) if block.places.size else 0
 
 
@@ -383,7 +383,7 @@ def _entries(block: _Block, value: Array) -> Array:
     i, j = upper_triangle(block.order)
     if block.basis is None:
         return np.asarray(value[i, j])
-    # A row of each column of V holds nothing else.
+    # Each column of V has a row in which no other column has an entry.
     V = block.basis
     alone = np.flatnonzero(np.diff(V.indptr) == 1)
     first = np.unique(V.indices[V.indptr[alone]], return_index=True)[1]

@@ -1,17 +1,17 @@
 r"""Programs in units of their own: every unknown, equation and cone in a power of two.
 
-Lengths may be in metres or miles, and one row may be a thousand times another; nothing that is
-proved should depend on it. In place of :math:`E x = f`, :math:`A x + s = b`, :math:`c^T x` the
+Proofs should not depend on whether lengths are in metres or miles, or rows multiplied by a
+thousand. In place of :math:`E x = f`, :math:`A x + s = b`, :math:`c^T x` the
 kernel reads
 
 .. math::  (R_E E C)\, u = R_E f / l, \quad (R_A A C)\, u + t = R_A b / l, \quad (C c / p)^T u,
 
-with :math:`x = l\, C u`. Logarithms of C and R are those of least squares for which entries are
-nearest to one, so that another choice of units changes them and not the program that is left
+with :math:`x = l\, C u`. The logarithms of C and R minimise the squared logarithms of the entries,
+so another choice of units by the user changes C and R, and not the program in these units
 (A. R. Curtis and J. K. Reid, *On the automatic scaling of matrices for Gaussian elimination*,
-1972). Powers of two round nothing: a proof of the one program is a proof of the other. On a matrix
-R is a congruence, and the numbers of a second-order, exponential or power cone share one. A
-logarithm has no unit: programs with exponential or power cones stay as they are.
+1972). Powers of two cause no rounding: a proof of the one program is a proof of the other. On a
+matrix R is a congruence, and all rows of a second-order cone share one number. Logarithms do not
+scale, so programs with exponential or power cones keep their units.
 """
 
 from __future__ import annotations
@@ -47,23 +47,23 @@ from sdpdr.linalg.magnitudes import largest_of_rows
 from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import upper_triangle
 
-# Exponents up to which units go: products of three stay far from the ends of doubles.
+# Largest exponents of units: products of three stay far from overflow.
 _MOST = 64.0
-# Steps of the least squares, and how nearly they are solved.
+# Steps of the least squares, and their relative accuracy.
 _STEPS, _NEAR = 300, 1e-9
-# Where exponents are rounded up: nice data lie on simple fractions, and never near this one.
+# Fraction above which exponents are rounded up: round data lie at simple fractions, far from it.
 _UP = 0.618
-# Beside the largest entry of its row, what may be the rounding of zero, and then tells no unit.
+# Share of the largest entry of a row that may be rounding of zero, and then determines no unit.
 _ROUNDING = 2.0**-50
-# Binary digits between one and entries that units explain: a tenth of what would be rounding.
+# Binary digits by which entries that units explain may differ from one: a tenth of `_ROUNDING`'s.
 _ALIKE = 5.0
-# A number of the objective, in these units, that counts as zero.
+# Objective, in these units, up to which it counts as zero.
 NOTHING = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Units of a program; `of` finds them.
+    """Units of a program; `Units.of` finds them.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Units:
 
     @classmethod
     def of(cls, program: FlatProgram) -> Units:
-        """Units that suit a program.
+        """Fit units to a program.
 
         Examples
         --------
@@ -108,7 +108,7 @@ class Units:
         return units if units.are_exact(program) else given
 
     def are_exact(self, program: FlatProgram) -> bool:
-        """Whether the program is the same in these units: nothing has vanished or overflowed."""
+        """Whether no number of the program underflows or overflows in these units."""
         own = self.program(program)
         pairs = (
             (own.c, program.c),
@@ -123,7 +123,7 @@ class Units:
 
     @classmethod
     def given(cls, program: FlatProgram) -> Units:
-        """The units that the program is in."""
+        """Units of one, in which the program stays as it is."""
         unknowns, equations, cones = (np.ones(v.size) for v in (program.c, program.f, program.b))
         return cls(unknowns, equations, cones)
 
@@ -158,7 +158,7 @@ class Units:
         return scaled(sp.csr_array(radii), rows, columns)
 
     def _part(self, part: Part) -> Part:
-        """A cone, which of matrices remembers the congruence, up to a multiple."""
+        """A cone in these units; a matrix remembers its congruence, up to a multiple."""
         if part.kind != SEMIDEFINITE:
             return part
         scale = self.cones[part.rows[_on_diagonal(int(part.size))]]
@@ -188,18 +188,18 @@ class Units:
 class _Fit:
     """Logarithms of units for which entries are nearest to one.
 
-    What is looked for is one number for each unknown, each equation, each row of a matrix, each
-    inequality, and each other cone. The exponent of an equation or a row of a cone is a sum of
-    these numbers, a row of ``sides`` times all of them; so is that of an unknown, of which those of
-    the entries of a matrix are tied to it. Where the program falls into parts that share no number,
-    each part has its own length, which its right sides tell: the largest becomes one.
+    The fitted numbers are one for each unknown, each equation, each row of a matrix, each
+    inequality, and each other cone. The exponent of an equation, or of a row of a cone, is a sum of
+    them, by a row of ``_sides``; so is that of an unknown, which follows from the matrix if it is
+    an entry of one. If the program has parts that share no number, each part has its own length, by
+    which its largest right-hand side becomes one.
     """
 
     def __init__(self, program: FlatProgram) -> None:
         self._program = program
         n, m = program.c.size, program.f.size
         cones, lengths = self._of_cones()
-        # How each number changes with the length.
+        # The change of each number with the length.
         self._lengths = np.concatenate([np.ones(n), -np.ones(m), lengths])
         count, k = self._lengths.size, program.b.size
         self._sides = placed([(0, n, diagonal(np.ones(m))), (m, n + m, cones)], (m + k, count))
@@ -227,7 +227,7 @@ class _Fit:
         return found, np.concatenate(lengths)
 
     def _owners(self) -> Index:
-        """The row that each unknown is, where a matrix is a variable; else -1."""
+        """The row of each unknown that is an entry of a matrix variable; -1 for others."""
         A, owner = self._program.A, np.full(self._program.c.size, -1)
         counts = np.diff(A.indptr)
         for kind, _, rows, _ in self._program.parts:
@@ -238,7 +238,7 @@ class _Fit:
         return owner
 
     def units(self) -> Units:
-        """Those of least squares, rounded to powers of two; length and coefficient are one."""
+        """The fitted units, rounded to powers of two; length and coefficient are one."""
         numbers = self._with_lengths(*self._fitted())
         exponents, m = self._sides @ numbers, self._program.f.size
         unknowns, cones = _whole(self._unknowns @ numbers), _whole(exponents[m:])
@@ -260,7 +260,7 @@ class _Fit:
         ties.eliminate_zeros()
         solid = size > _ROUNDING * largest_of_rows(M)[row]
         if not np.all(solid):
-            # Small numbers are no rounding if units explain them, of which there are fewer.
+            # Small entries are not rounding if fewer units than entries explain them all.
             numbers = _least_squares(ties, size)
             is_more = np.count_nonzero(np.diff(ties.indptr)) > np.unique(ties.indices).size
             solid |= is_more and np.max(np.abs(ties @ numbers + np.log2(size))) < _ALIKE
@@ -268,9 +268,9 @@ class _Fit:
         return _least_squares(ties, size[solid]), ties
 
     def _with_lengths(self, numbers: Array, ties: sp.csr_array) -> Array:
-        """The same with the length of each part: least squares leave it open.
+        """The numbers with the length of each part, which least squares leave open.
 
-        All rows of a matrix have one length.
+        All rows of a matrix have the same length.
         """
         rows, count = ties.shape[0] + self._sides.shape[0], numbers.size
         joined = placed([(0, rows, ties), (ties.shape[0], rows, self._sides)], (rows + count,) * 2)
@@ -281,7 +281,7 @@ class _Fit:
         sizes = sides @ numbers + np.log2(np.abs(right[some]))
         lengths = np.full(part.max() + 1, -np.inf)
         np.maximum.at(lengths, part[sides.indices[sides.indptr[:-1]]], sizes)
-        # What all share is left to the length of the program.
+        # The common part of all lengths is that of the program.
         shared = np.floor(np.max(lengths)) if np.any(np.isfinite(lengths)) else 0.0
         lengths = np.where(np.isfinite(lengths), lengths - shared, 0.0)
         return np.asarray(numbers + lengths[part] * self._lengths)

@@ -3,10 +3,10 @@
 An expression becomes a program in this order of files, each of which imports only those before it:
 
 1. `affine`: an expression is linear maps applied to named variables, plus a constant. All of its
-   operators are here; those whose results are no expressions are registered by later files.
+   operators are here; later files register those whose results are not expressions.
    `parameters` are numbers that change between solves.
-2. `terms`: six statements about expressions (equal, at most, in a cone, minimise or maximise,
-   penalise, and a function of cvxpy), which are all that compilers and solvers see.
+2. `terms`: eight statements about expressions (equal, at most, in a cone, minimise, maximise,
+   penalise, a convex function, and code of cvxpy), which are all that compilers see.
 3. `conic` reads programs of cvxpy. `atoms`: cvxpy writes a function of a placeholder as a small
    conic program, and expressions take the place of the placeholder.
 4. `describe` prints terms, `to_sdp` and `to_cvxpy` compile them.

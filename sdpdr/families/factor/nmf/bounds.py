@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.nmf.recipes import EXACT, nmf_dnn, nmf_overlap
@@ -190,28 +190,15 @@ def nmf_bound(
     0.226
     """
     check_method("method", method, X)
-    V = checked_matrix(X, accept_sparse="csr")
-    require_nonnegative(V)
-    if sp.issparse(V):
-        V = V.toarray() if sum(V.shape) <= _PROGRAM else sp.csr_array(V)
     validate.positive_number("tol", tol)
     validate.positive_number("time_limit", time_limit)
-    given = _factors(V, W, H, k)
-    if given is None and k is None:
-        raise DataError("give k, the number of components, or a factorization W, H.")
-    k = number_of_components(given[0].shape[1] if given else k, V.shape, "k")
+    V, given, k = _inputs(X, W, H, k)
     # The best factors of zero rows and columns are zero.
     rows, columns = (np.unique(at) for at in V.nonzero())
     core = V[rows][:, columns]
     inner, norm = min(k, *core.shape), norm_of(V)
 
-    def padded(W: Array, H: Array) -> tuple[Array, Array]:
-        """Factors of the core with zeros elsewhere."""
-        left, right = np.zeros((V.shape[0], k)), np.zeros((k, V.shape[1]))
-        left[rows, : W.shape[1]], right[: len(H), columns] = W, H
-        return left, right
-
-    best = given or padded(*factors_found(core, inner, seed))
+    best = given or _padded(factors_found(core, inner, seed), rows, columns, V.shape, k)
     upper = residual(V, *best)
     proofs = {"eckart_young": (eckart_young_bound(V, k), "the singular values beyond the first k")}
 
@@ -237,7 +224,7 @@ def nmf_bound(
         argument = f"{found.argument}, which ended {found.status.name}"
         proofs["cones"] = (found.lower, argument)
         if given is None and found.upper < upper:
-            best, upper = padded(found.W, found.H), found.upper
+            best, upper = _padded((found.W, found.H), rows, columns, V.shape, k), found.upper
     name = max(proofs, key=lambda name: proofs[name][0])
     lower, argument = proofs[name]
     argument = f"{name}: {argument}{left_out}"
@@ -246,6 +233,30 @@ def nmf_bound(
     parts = MappingProxyType({name: max(0.0, lower) for name, (lower, _) in proofs.items()})
     # By rounding, a factorization that attains the bound may seem to beat it.
     return NMFBound(min(lower, upper), upper, norm, k, argument, parts, *best)
+
+
+def _inputs(
+    X: ArrayLike, W: ArrayLike | None, H: ArrayLike | None, k: int | None
+) -> tuple[Matrix, tuple[Array, Array] | None, int]:
+    """The checked matrix, the factorization if one is given, and the number of components."""
+    V = checked_matrix(X, accept_sparse="csr")
+    require_nonnegative(V)
+    if sp.issparse(V):
+        V = V.toarray() if sum(V.shape) <= _PROGRAM else sp.csr_array(V)
+    given = _factors(V, W, H, k)
+    if given is None and k is None:
+        raise DataError("give k, the number of components, or a factorization W, H.")
+    return V, given, number_of_components(given[0].shape[1] if given else k, V.shape, "k")
+
+
+def _padded(
+    factors: tuple[Array, Array], rows: Index, columns: Index, shape: tuple[int, int], k: int
+) -> tuple[Array, Array]:
+    """Factors of some rows and columns as k components of a matrix that is zero elsewhere."""
+    W, H = factors
+    left, right = np.zeros((shape[0], k)), np.zeros((k, shape[1]))
+    left[rows, : W.shape[1]], right[: len(H), columns] = W, H
+    return left, right
 
 
 def check_method(name: str, method: str, X: Any) -> None:
