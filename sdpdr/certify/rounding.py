@@ -1,9 +1,9 @@
-r"""Bounds on what rounding does, stated before anything is computed.
+r"""A-priori bounds on rounding errors.
 
-They hold for IEEE doubles rounded to nearest, whatever the order of summation:
+They hold for IEEE doubles rounded to nearest, for every order of summation:
 :math:`\gamma_k = k u / (1 - k u)` with :math:`u = 2^{-53}` (Higham, "Accuracy and Stability of
-Numerical Algorithms", 2nd ed., SIAM 2002). One assumption goes beyond IEEE arithmetic: exponential
-and logarithm of the C library are right to `ELEMENTARY`.
+Numerical Algorithms", 2nd ed., SIAM 2002). One assumption goes beyond IEEE arithmetic: the
+relative error of the exponential and the logarithm of the C library is at most `ELEMENTARY`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.rounding import UNIT, gamma, near_powers
 
-# Relative error of exp and log: libraries promise one unit in the last place, this allows eight.
-ELEMENTARY = 8.0 * UNIT
+# Relative error of exp and log: libraries promise one unit in the last place, this allows eight. A
+# unit is up to two roundings.
+ELEMENTARY = 8.0 * 2.0 * UNIT
 # Covers the few roundings of a bound that is itself computed; sums count theirs.
 UP = 1.0 + 16.0 * UNIT
 # Binary digits of a double.

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sdpdr.certify.cones import SmoothCone, are_zero, ratio, split
 from sdpdr.certify.other_cones import Exponential, Power
 from sdpdr.certify.products import exact_residual
+from sdpdr.certify.rounding import ELEMENTARY
 from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
 
 MAKE = {
@@ -382,3 +383,8 @@ def test_a_residual_is_zero_only_where_the_exact_number_is():
         assert abs(Fraction(right[k]) - sum(products) - Fraction(value[k])) <= Fraction(around[k])
     with pytest.raises(ArithmeticError, match="rounding"):
         exact_residual(np.zeros(1), sp.csr_array([[1e-200]]), np.array([1e-200]))
+
+
+def test_exponentials_may_be_wrong_by_eight_units_in_the_last_place():
+    # The documented assumption. A unit is largest, relative to the number, at powers of two.
+    assert 8.0 * np.spacing(1.0) <= ELEMENTARY
