@@ -1,9 +1,9 @@
-"""Interior-point methods on programs over a product of cones, for proofs, which believe neither.
+"""Interior-point methods on flat programs, as oracles of proofs, which do not trust them.
 
-Clarabel knows all cones, and factors a block of as many rows as a matrix has entries. Our own dense
-method factors one matrix for all unknowns. It is asked in its place where multipliers are so few
-that this takes less time (`sdpdr.solvers.multiplier_form`) and, on all but exponential and power
-cones, where Clarabel is not installed.
+Clarabel supports all cones, and factorizes a block with a row for each entry of a matrix. Our dense
+method factorizes one matrix for all unknowns. It takes the place of Clarabel if multipliers are so
+few that it is faster (`sdpdr.solvers.multiplier_form`) and, without exponential and power cones, if
+Clarabel is not installed.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from sdpdr.solvers.dense.normal import Data
 from sdpdr.solvers.dense.scaling import Cones
 from sdpdr.solvers.multiplier_form import MultiplierForm, multiplier_form
 
-# Type name of what Clarabel raises if one of its own checks fails; it is no Exception.
+# Type name of the error that Clarabel raises if a check of its own fails; it is not an Exception.
 PANIC = "PanicException"
 _SOLVED = ("Solved", "AlmostSolved")
-# Clarabel's words, in ours and in those of cvxpy, whose users know them.
+# Statuses of Clarabel, as verdicts of ours and as statuses of cvxpy.
 SAID = {
     "Solved": (Verdict.SOLVED, "optimal"),
     "AlmostSolved": (Verdict.INACCURATE, "optimal_inaccurate"),
@@ -54,7 +54,7 @@ SAID = {
     "MaxTime": (Verdict.TIME_LIMIT, "user_limit"),
     "CallbackTerminated": (Verdict.TIME_LIMIT, "user_limit"),
 }
-# Multiplications of Clarabel's in the time of the calls for one step of our own method.
+# Multiplications by Clarabel in the time of the calls for one step of our own method.
 _STEP_CALLS = 1e8
 # Seconds of an interior-point solve over the cubed order of its matrix, on a slow machine.
 _SECONDS_PER_CUBED_ORDER = 2e-10
@@ -65,9 +65,9 @@ _GAP, _ITERATIONS = 1e-8, 60
 
 
 def ask_solver(program: FlatProgram, seconds: float = inf) -> Answer:
-    """What suits a program says of it: `ask_dense` in its multipliers, or `ask_clarabel`.
+    """The answer of the solver that suits a program: `ask_dense` in its multipliers if faster.
 
-    Where Clarabel is not installed, it is `ask_dense`.
+    Otherwise it is `ask_clarabel`, or `ask_dense` if Clarabel is not installed.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def ask_solver(program: FlatProgram, seconds: float = inf) -> Answer:
 
 
 def _short_form(program: FlatProgram) -> MultiplierForm | None:
-    """The program in its multipliers, where steps of our own method take less than Clarabel's."""
+    """The program in its multipliers, if our steps on it are faster than those of Clarabel."""
     orders = np.array([part.size for part in program.parts if part.kind == SEMIDEFINITE])
     work = float(np.sum((orders * (orders + 1.0) / 2.0) ** 3))
     others = any(part.kind in (EXPONENTIAL, POWER) for part in program.parts)
@@ -103,7 +103,7 @@ def _short_form(program: FlatProgram) -> MultiplierForm | None:
 
 
 def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
-    """What Clarabel says of a program.
+    """The answer of Clarabel to a program.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
     Returns
     -------
     Answer
-        Whatever it ended with, also where it did not converge.
+        The last iterate, even if it did not converge.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def told_by_clarabel(program: FlatProgram, seconds: float = inf) -> tuple[Answer
 
 
 def ask_dense(program: FlatProgram, seconds: float = inf) -> Answer:
-    """What `sdpdr.solvers.dense` says of a program; nothing of exponential and power cones.
+    """The answer of `sdpdr.solvers.dense`; nan for programs with exponential or power cones.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class _CpuDeadline(Deadline):
 
 
 def _lift(parts: Sequence[Part]) -> sp.csr_array:
-    """The map from all cones to half-lines and matrices: second-order cones are arrows (t, v)."""
+    """The map from all cones to half-lines and matrices; second-order cones become arrows."""
     blocks = [sp.eye_array(0)]
     for part in parts:
         if part.kind == SECOND_ORDER:
@@ -213,7 +213,7 @@ def _lift(parts: Sequence[Part]) -> sp.csr_array:
 
 
 def run_clarabel(program: FlatProgram, options: Mapping[str, Any], seconds: float = inf) -> Any:
-    """Solve a program with Clarabel, whose own words are returned.
+    """Solve a program with Clarabel, and return its own solution object.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def run_clarabel(program: FlatProgram, options: Mapping[str, Any], seconds: floa
 
 
 def call_clarabel(program: Sequence[Any], options: Mapping[str, Any], seconds: float = inf) -> Any:
-    """Clarabel's own words on a program as it takes one: P, q, A, b and cones."""
+    """The solution object of Clarabel for a program in its form: P, q, A, b and cones."""
     import clarabel
 
     settings = clarabel.DefaultSettings()
@@ -242,15 +242,15 @@ def call_clarabel(program: Sequence[Any], options: Mapping[str, Any], seconds: f
         setattr(settings, name, value)
     solver = clarabel.DefaultSolver(*program, settings)
     if seconds < inf:
-        # Its own limit counts the seconds of other programs. Without a function in Python: Ctrl-C
-        # would be raised there, where Clarabel drops it.
+        # Clarabel's own limit counts wall-clock seconds, in which other programs run. The callback
+        # is no Python function, because Ctrl-C would be raised in it, where Clarabel drops it.
         end = process_time() + seconds
         solver.set_termination_callback(partial(next, map(end.__lt__, iter(process_time, None))))
     return solver.solve()
 
 
 def read_answer(program: FlatProgram, found: Any) -> Answer:
-    """The answer in what Clarabel says of a program."""
+    """The answer in a solution object of Clarabel."""
     m, scale = program.f.size, _scale(program)
     x, s, z = (np.array(v, dtype=float) for v in (found.x, found.s, found.z))
     z = np.concatenate([z[:m], z[m:] * scale])
@@ -258,7 +258,7 @@ def read_answer(program: FlatProgram, found: Any) -> Answer:
 
 
 def _scale(program: FlatProgram) -> Array:
-    """The units of Clarabel's rows: entries beside the diagonal of a matrix, times a root of 2."""
+    """The units of Clarabel's rows: off-diagonal entries are multiplied by the root of 2."""
     scale = np.ones(program.b.size)
     for cone, rows in program.cones:
         if isinstance(cone, Semidefinite):
@@ -267,7 +267,7 @@ def _scale(program: FlatProgram) -> Array:
 
 
 def _nothing(program: FlatProgram) -> Answer:
-    """No answer."""
+    """An answer of nan."""
     x, s, w = (np.full(v.size, np.nan) for v in (program.c, program.b, program.f))
     return Answer(x, s, np.concatenate([w, s]), False)
 

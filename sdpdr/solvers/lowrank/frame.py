@@ -1,4 +1,4 @@
-"""What both engines aim at, keep a journal of, and hand back."""
+"""Options, journal and results that the engines share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_FILL = 300_000_000
 
 @dataclass(frozen=True)
 class Options:
-    """What an engine aims at and when it gives up.
+    """Accuracy and limits of an engine.
 
     Parameters
     ----------
@@ -35,21 +35,20 @@ class Options:
         Seed of initial factors, landmarks and Lanczos vectors.
     rank : int, optional
         First number of columns of every factor. Default, for programs on edges: between three
-        and six, by the spectrum of the Isomap start; eight when lengths have hard lower limits;
-        what the graph tells where they go to conjugate gradients.
-        For others about 2 log n. That of the start where one is given.
+        and six, by the spectrum of the Isomap start; eight if lengths have hard lower limits; the
+        rank expected from the graph if the program goes to conjugate gradients. For others about
+        2 log n. If a start is given, its number of columns.
     max_rank : int, optional
         Largest number of columns. Default: the bound of Barvinok and Pataki.
     newton : {"auto", "cg", "direct"}, default "auto"
-        What solves Newton's equations of the augmented Lagrangian. "direct": conjugate gradients
-        with a sparse factorization of the equations themselves, wherever they are sparse. "cg":
-        with blocks, or dense factorizations of moderate order. By default blocks first, and a
-        factorization where that is predicted to cost less than the products it saves. The
-        interior-point method always factors.
+        The preconditioner of conjugate gradients for Newton's equations of the augmented
+        Lagrangian. "direct": a sparse factorization of the equations, if they are sparse. "cg":
+        blocks, or dense factorizations of moderate order. By default blocks first, and a
+        factorization if it is predicted to cost less than the products that it saves. The
+        interior-point method always factorizes.
     max_fill : int, optional
-        Nonzeros of a Newton factor (12 bytes each) up to which one is tried. Default: 300
-        million for the interior-point method, 20 million where conjugate gradients can do
-        without.
+        Nonzeros of a Newton factor (12 bytes each) up to which one is computed. Default: 300
+        million for the interior-point method, 20 million for preconditioners.
     callback : callable, optional
         Called with a `StepRecord` once for every Newton step.
     keep : callable, optional
@@ -74,9 +73,9 @@ class StepRecord:
     """One Newton step; value and bound in the units of the caller, the rest relative.
 
     ``value`` is the objective of the iterate, feasible or not; ``bound`` and the ``gap`` to a
-    feasible point are None until there is a certificate. The interior-point method tells its
-    barrier ``mu`` and the shift of its matrix, the augmented Lagrangian its ``penalty`` and the
-    ``products`` so far. ``note`` says what changed with this step: a rank that grew, and why.
+    feasible point are None until there is a certificate. The interior-point method reports its
+    barrier ``mu`` and the ``regularization`` of its matrix, the augmented Lagrangian its
+    ``penalty`` and the ``products`` so far. ``note`` reports changes, such as a rank that grew.
     """
 
     iteration: int
@@ -96,7 +95,7 @@ class StepRecord:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Result:
-    """What an engine found; each adds its point.
+    """The result of an engine; each engine adds its point.
 
     Attributes
     ----------
@@ -106,11 +105,11 @@ class Result:
     value : float
         Objective at the point, in the units of the caller.
     bound : float or None
-        Proved by the multipliers alone; None or infinite when they prove nothing.
+        Proved by the multipliers alone; None or infinite if they prove nothing.
     iterations, products, factorizations : int
         Newton steps, products with the second derivative, and factorizations.
     message : str
-        What happened, in a sentence.
+        The outcome, in a sentence.
     history : tuple of StepRecord
     """
 

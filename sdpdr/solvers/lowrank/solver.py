@@ -92,7 +92,7 @@ class LowRank(Solver):
         sdp : SDP
         progress : callable, optional
         start : Point, optional
-            Values and multipliers to start from; what is missing is filled in as usual.
+            Values and multipliers to start from; missing parts are chosen as without a start.
         """
         deadline = Deadline(self.time_limit)
         form, sparse, reason = self._choose(sdp)
@@ -111,7 +111,7 @@ class LowRank(Solver):
     def _second_try(
         self, sdp: SDP, first: Outcome, progress: Progress | None, deadline: Deadline
     ) -> Outcome:
-        """Continue with the general engine after the edge engine stalled; keep what is better."""
+        """Continue with the general engine if the edge engine stalled; return the better one."""
         patience, left = _RETRY_RATIO * deadline.spent + _RETRY_SECONDS, deadline.ahead
         reason = f"It went on from where the edge engine stalled ({first.claim.message})"
         start = Point(first.point.values)
@@ -125,7 +125,7 @@ class LowRank(Solver):
         return replace(second, seconds={"solve": deadline.spent})
 
     def _first_shape(self, form: EdgeForm) -> Array:
-        """Isomap in as many columns as will be needed, unless numbers of columns were requested."""
+        """Isomap in the columns that the answer needs, or in a requested number of columns."""
         rank = self.options.get("rank") or expected_rank(form.program)
         rank = min(max(rank, _LEAST_COLUMNS), self.options.get("max_rank") or form.program.n)
         return SHRINK * isomap_start(form.program, rank, seed=self.seed)
@@ -165,7 +165,7 @@ class LowRank(Solver):
             options = replace(options, keep=partial(_post, sdp, form))
         is_given = self.defaults or "tol" in self.options
         if not is_given and not form.program.has_lower_limits:
-            # Shrinking makes the point feasible, so that the gap is the engine's own to the digit.
+            # Shrinking makes the point feasible, so the proved gap is that of the engine.
             rule = TOLERANCES["lowrank without lower limits"]
             options = replace(options, tol=rule.settings(self.tol)["tol"])
         try:
@@ -173,7 +173,7 @@ class LowRank(Solver):
             weights = None if start is None else edges.weights_of(form, start)
             result = solve_edge_program(form.program, options, factor, weights)
         except (DisconnectedGraphError, ModelError) as error:
-            # The engine sees before its first iteration that nothing holds the points together.
+            # The engine finds before its first iteration that the variance is unbounded.
             claim = Claim("unbounded", message=str(error))
             return Outcome(Point(), Verdict.UNBOUNDED, claim)
         outcome = _outcome(
@@ -184,7 +184,7 @@ class LowRank(Solver):
             watch,
         )
         if max(abs(result.gap), result.infeasibility) <= self.tol:
-            # It aims at a smaller gap than the requested one, and may stop between the two.
+            # The engine aims at a smaller gap than was requested, and may stop between the two.
             return replace(outcome, verdict=Verdict.SOLVED)
         return outcome
 
@@ -197,7 +197,7 @@ class LowRank(Solver):
         on_edges: bool = False,
     ) -> Outcome:
         watch = Deadline()
-        # What factorizations are too dear for needs no other engine that factors.
+        # If factorizations of the edge engine are too expensive, so are those of `interior`.
         chosen = {"interior": (True, False), "descent": (False, True), "general": (False, False)}
         auto = (False, False) if on_edges else (None, None)
         interior, descent = chosen.get(self._engine(), auto)
@@ -205,7 +205,7 @@ class LowRank(Solver):
         return _outcome(result, result.point, sdp.report(result.value), reason, watch)
 
     def _options(self, progress: Progress | None) -> Options:
-        """Uniform options, and our own in their place."""
+        """Uniform options, overridden by the solver's own."""
         known = {f.name for f in fields(Options)}
         own = {name: value for name, value in self.options.items() if name != "engine"}
         for name in own:
@@ -224,7 +224,7 @@ class LowRank(Solver):
 
 
 def _outcome(result: Result, point: Point, value: float, reason: str, watch: Deadline) -> Outcome:
-    """What an engine found, and why it was that one."""
+    """The outcome of an engine, with the reason for its choice in the message."""
     message = f"{result.message} {reason}".strip()
     return Outcome(
         point=point,

@@ -1,4 +1,4 @@
-"""The front door of the low-rank engine, and equalities by the proximal method of multipliers."""
+"""Entry point of the edge engine, and exact lengths by the proximal method of multipliers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from sdpdr.solvers.lowrank.frame import Journal, Options, ending
 # all twelve took twice as long. Starting at 1e7, or steps of a hundred, take as long as 1e6.
 _FIRST_STIFFNESS = 1e6
 _LAST_STIFFNESS = 1e14
-# Where exact lengths leave no interior there are no multipliers, and a stage ten times as stiff
-# leaves 10^(-1/3) of the gap. From here on who has enough stops.
+# If exact lengths leave no interior there are no multipliers, and a stage ten times as stiff leaves
+# 10^(-1/3) of the gap. From this stiffness on, a gap of _OF_ENOUGH of the requested one is enough.
 _STIFF = 1e11
 _OF_ENOUGH = 0.9
 # From _STIFF on, no further stage begins if the last one took more than this share of all steps,
@@ -71,7 +71,7 @@ def solve_by_multipliers(search: EdgeSearch, R: Matrix) -> None:
     Parameters
     ----------
     search : EdgeSearch
-        Its goal is the program to solve; the best verdict is left in it.
+        Its goal is the program to solve; afterwards it holds the best verdict.
     R : (n, r) array
         First point.
 
@@ -99,7 +99,7 @@ def solve_by_multipliers(search: EdgeSearch, R: Matrix) -> None:
         wanted = min(_FIRST_ACCURACY, _SHARPNESS * verdict.infeasibility)
         accuracy = max(search.options.tol / 4, wanted)
         if stiffness >= _STIFF:
-            # A stage that is content with the last one's violation would change nothing.
+            # A stage that allows the violation of the last one would change nothing.
             accuracy = min(accuracy, max(_SHARPER * verdict.infeasibility, UNIT))
         stiffness = min(_GROWTH * stiffness, _LAST_STIFFNESS)
 
@@ -203,7 +203,7 @@ def solve_edge_program(
     if status == "converged":
         point = proof = best
     else:
-        # What was best of two moments is still a point and a proof.
+        # The best point and the best bound may come from different steps.
         point, proof = search.feasible or best, search.proved or best
         best = replace(point, weights=proof.weights, bound=proof.bound)
     return EdgeResult(
@@ -272,8 +272,8 @@ class _Units:
         return EdgeProgram(
             edges=program.edges,
             n=program.n,
-            # Beside the longest, shorter ones are rounding of coordinates; in units of their own,
-            # powers of what others are would overflow.
+            # Much shorter edges are rounding of coordinates. In units of their own lengths, powers
+            # of the other lengths would overflow.
             sqdist=np.maximum(sqdist, UNIT**2 * sqdist.max(initial=0.0)),
             lower=program.lower / square,
             upper=program.upper / square,

@@ -30,7 +30,7 @@ _CLOSING = 0.9  # of a gap, above which a higher accuracy has not helped
 _PRODUCT = 1e-5  # largest complementarity, as a share of the objective, to continue from
 _WARMEST, _WARM_SHARE = 1e-3, 1e-2  # the same from a given start: at most, and of its gap
 _RESTORABLE = 50_000  # edges up to which points are brought onto exact limits at the end
-_DEARER = 2.0  # factor by which the error may grow when a value too good to be true goes
+_DEARER = 2.0  # factor by which the error may grow if an infeasible value is given up
 _OF_GAP = 3e-3  # the same as a share of the gap: a wider barrier would fold new columns back
 
 
@@ -43,19 +43,19 @@ class EdgeSearch:
     Parameters
     ----------
     goal : EdgeProgram
-        Program that verdicts speak of, scaled so that lengths and masses are near 1.
+        The program of all verdicts, scaled so that lengths and masses are near 1.
     options : Options
     journal : Journal
     source : EdgeProgram
-        The goal before it was scaled, which remembers what is known of its graph.
+        The goal before it was scaled, which remembers properties of its graph.
 
     Attributes
     ----------
     best, latest : EdgeVerdict or None
         The verdict with the smallest error so far, and the last one.
     feasible, proved : EdgeVerdict or None
-        Those with the largest value within the limits, and with the smallest bound: together,
-        what a run that is stopped has to offer.
+        Those with the largest value within the limits, and with the smallest bound: the result of
+        a run that is stopped.
     keep : callable or None
         Called with every better `feasible`.
     message : str
@@ -81,7 +81,7 @@ class EdgeSearch:
         self._source = source
         self._watched = options.callback is not None or options.time_limit is not None
         self._at: InteriorPoint | None = None
-        # Then values are those of points shrunk into their limits, see `primal_value`.
+        # Without hard lower limits, values are those of shrunk points, see `primal_value`.
         self._shrinkable = not np.isfinite(goal.lower[goal.hard]).any()
         self._scalable = self._shrinkable and bool(goal.hard.all())
 
