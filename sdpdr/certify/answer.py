@@ -6,8 +6,6 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from math import inf
 
-import numpy as np
-
 from sdpdr.base.arrays import Array
 from sdpdr.certify.attempts import Oracle
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
@@ -149,6 +147,7 @@ def prove_answer(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sdpdr import graphs, methods
     >>> from sdpdr.solvers.flat import ask_clarabel
     >>> sdp = methods.mvu(graphs.path([1.0, 1.0])).to_sdp()
@@ -211,17 +210,7 @@ def _why_not(form: Standard, known: Knowledge, side: str) -> str:
 def _ray(form: Standard, known: Knowledge) -> Ray | None:
     if known.status not in (INFEASIBLE, UNBOUNDED):
         return None
-    words, ray, flat = known.how[known.status], known.ray, form.flat
+    words, ray, margin = known.how[known.status], known.ray, known.margin(form.flat)
     if known.status == INFEASIBLE:
-        duals = {} if ray is None else form.duals(ray)
-        terms = np.zeros(0) if ray is None else np.concatenate([flat.f, flat.b]) * ray
-        return Ray("infeasible", _margin(terms), words, duals=duals)
-    values = {} if ray is None else form.values(ray)
-    terms = np.zeros(0) if ray is None else flat.c * ray
-    return Ray("unbounded", _margin(terms), words, values=values)
-
-
-def _margin(terms: Array) -> float:
-    """The absolute value of a sum, relative to the sum of absolute values of its terms."""
-    size = float(np.sum(np.abs(terms)))
-    return abs(float(np.sum(terms))) / size if size else 0.0
+        return Ray("infeasible", margin, words, duals={} if ray is None else form.duals(ray))
+    return Ray("unbounded", margin, words, values={} if ray is None else form.values(ray))

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.program.ray import margin_of
+
+if TYPE_CHECKING:
+    from sdpdr.certify.flat import FlatProgram
 
 OPTIMAL, INFEASIBLE, UNBOUNDED, UNPROVED = "optimal", "infeasible", "unbounded", "unproved"
 VALUE, BOUND = "value", "bound"
@@ -72,6 +79,14 @@ class Knowledge:
         """The last note on a side, or else on any; empty if there are no notes."""
         notes = [note for note in self.notes if note.startswith(side)] or self.notes
         return notes[-1] if notes else ""
+
+    def margin(self, program: FlatProgram) -> float:
+        """The margin of the ray of a program (`sdpdr.program.ray.Ray`); zero without a ray."""
+        if self.ray is None:
+            return 0.0
+        is_direction = self.status == UNBOUNDED
+        costs = program.c if is_direction else np.concatenate([program.f, program.b])
+        return margin_of(costs * self.ray)
 
     def forget(self) -> None:
         """Forget both sides."""

@@ -62,6 +62,18 @@ class Ray:
         return parts | {"duals": duals, "values": values}
 
 
+def margin_of(terms: Array) -> float:
+    """The absolute value of a sum, relative to the sum of the absolute values of its terms.
+
+    Examples
+    --------
+    >>> margin_of(np.array([2.0, 2.0, -9.0])), margin_of(np.zeros(0))
+    (0.38461538461538464, 0.0)
+    """
+    size = float(np.sum(np.abs(terms)))
+    return abs(float(np.sum(terms))) / size if size else 0.0
+
+
 def listed(numbers: Array) -> Any:
     """Nested lists, row by row, ready for JSON.
 

@@ -102,7 +102,7 @@ class ConeProof:
         x = x if known.x is None else self.units.given_point(known.x)
         z = z if known.z is None else self.units.given_multipliers(known.z)
         value = float(self.program.c @ x) + self.program.offset
-        sides = sides_of(known, self.units, maximize=self.maximize)
+        sides = sides_of(known, self.own, self.units, maximize=self.maximize)
         ray = sides.ray
         file = FlatFileProgram(self.program, self.own, self.units, maximize=self.maximize)
         found = replace(

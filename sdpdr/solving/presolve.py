@@ -13,7 +13,7 @@ from sdpdr.base.packages import version_of
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.backward import Measured
 from sdpdr.program.point import Point
-from sdpdr.program.ray import Ray
+from sdpdr.program.ray import Ray, margin_of
 from sdpdr.program.run import Claim, Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
@@ -210,7 +210,5 @@ def _ray(sdp: SDP, duals: Mapping[str, Array], words: str) -> Ray:
     complete = {**sdp.zero_point().duals, **duals}
     terms = [r.rhs * complete[r.label] for r in sdp.rows]
     terms += [lmi.constant * svec(complete[lmi.label]) for lmi in sdp.lmis]
-    each = np.concatenate([np.zeros(0), *terms])
-    size = float(np.sum(np.abs(each)))
-    margin = abs(float(np.sum(each))) / size if size else 0.0
+    margin = margin_of(np.concatenate([np.zeros(0), *terms]))
     return Ray("infeasible", margin, words, duals=complete if duals else {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -166,3 +167,14 @@ def test_an_infeasible_model_of_a_logarithm_has_no_point_and_names_its_proof():
     assert np.isnan(solution.value)
     assert (solution.attained, solution.bound, solution.values) == (None, None, {})
     assert "ray" in solution.argument
+
+
+def test_rays_over_all_cones_have_their_margin():
+    v, w = cp.Variable(name="v"), cp.Variable()
+    # The multipliers are equal: the contradiction is 3 - 1, and its terms are 3 and 1.
+    ray = sdpdr.solve(cp.Problem(cp.Minimize(v), [v >= 3, v <= 1, cp.exp(w) <= 2])).ray
+    assert ray.margin == pytest.approx(0.5, rel=1e-6)
+    # Both variables fall by one, which gains 2 - 1 of the terms 2 and 1.
+    cost, rows = cp.Minimize(2 * v - w), [v == w, v <= 1, cp.exp(w) <= 2]
+    ray = sdpdr.solve(cp.Problem(cost, rows)).ray
+    assert ray.margin == pytest.approx(1.0 / 3.0, rel=1e-6)

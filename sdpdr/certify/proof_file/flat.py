@@ -42,8 +42,8 @@ class Sides:
     exposures: tuple[()] = ()
 
 
-def sides_of(known: Knowledge, units: Units, *, maximize: bool) -> Sides:
-    """What the kernel knows of a program in units of its own, in those of the program itself."""
+def sides_of(known: Knowledge, own: Flat, units: Units, *, maximize: bool) -> Sides:
+    """What the kernel proved of ``own``, a program in its own units, in the units of the user."""
     unit = -units.cost if maximize else units.cost
     ray = None
     if known.status in (INFEASIBLE, UNBOUNDED):
@@ -54,7 +54,7 @@ def sides_of(known: Knowledge, units: Units, *, maximize: bool) -> Sides:
             given = {_Z if is_dual else _X: in_given(known.ray)}
         kind: Kind = "infeasible" if is_dual else "unbounded"
         duals, values = (given, {}) if is_dual else ({}, given)
-        ray = Ray(kind, 0.0, words, duals, values)
+        ray = Ray(kind, known.margin(own), words, duals, values)
     return Sides(
         unit * known.value if VALUE in known.how else None,
         unit * known.bound if BOUND in known.how else None,
@@ -72,7 +72,7 @@ class FlatFileProgram(ProgramInFile):
     flat : FlatProgram
         In the units of the user.
     own : FlatProgram
-        The same in units of its own, of which the kernel has proved something.
+        The same program in its own units, for which the kernel has proofs.
     units : Units
     maximize : bool, default False
     """
