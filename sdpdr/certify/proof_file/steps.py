@@ -1,7 +1,7 @@
-"""Exact steps of a file: from reductions, from rows that depend on others, from multipliers nearby.
+"""Exact steps of a proof file: from reductions, dependent rows and approximate multipliers.
 
-A step needs multipliers that are fractions. They solve linear equations: the rows add up to squares
-of whole vectors, to scalars that vanish, and to a right side. Those vectors are read off
+The multipliers of a step are fractions that solve linear equations: the rows add up to squares of
+integer vectors, to scalars that vanish, and to a right-hand side. The vectors come from the
 multipliers of a solver, and the equations are solved exactly, next to these multipliers.
 """
 
@@ -28,26 +28,26 @@ from sdpdr.certify.proof_file.program import FileProgram, Matrices
 from sdpdr.linalg.exact import Symmetric, Vector, add
 from sdpdr.program.point import as_dense
 
-# Numbers of a matrix of rows in which those that depend on others are looked for.
+# Entries of a matrix of rows in which dependent ones are searched.
 _NUMBERS = 20_000_000
-# Beside the largest, what is new in a row that depends on others; denominators of its weights.
+# Relative norm of the new part of a dependent row, and the largest denominator of its weights.
 _DEPENDENT, _DENOMINATOR = 1e-9, 1000
 # Entries of a program, and the order of a matrix, up to which multipliers become fractions.
 _ENTRIES, _ORDER = 100_000, 150
 # Operations on fractions that one system of equations may take.
 _OPERATIONS = 3_000_000
-# Beside the largest: what an interior-point method finds of numbers that are zero.
+# Numbers, relative to the largest, that an interior-point method leaves in place of zeros.
 _CLEAR = 1e-4
 # Denominators of multipliers that equations leave free.
 _DENOMINATORS = (1, 2, 4, 60, 10**4, 10**8, 10**15)
-# Up to which each multiplier has its own: a step is written in integers, and so over all of them.
+# Up to this bound each multiplier has its own denominator; above, one is shared by all.
 _SMALL = 60
-# What right sides of a step add up to.
+# The sum of the right-hand sides of a step.
 FACE, CONTRADICTION, BOUND = "zero", "minus one", "any number"
 
 
 def steps_of(program: FileProgram, exposures: Iterable[Any]) -> tuple[list[Step], list[str]]:
-    """The steps of facial reduction as those of a file, and why some are none.
+    """The steps of facial reduction as steps of a file, and reasons why some could not be written.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def steps_of(program: FileProgram, exposures: Iterable[Any]) -> tuple[list[Step]
 
 
 def dependent_rows(P: Program) -> list[Step]:
-    """Steps that leave out rows that follow exactly from equations, on the faces known.
+    """Steps that leave out rows that follow exactly from equations, on the known faces.
 
     A factorization guesses weights with which a row is the sum of others; they are fractions with
     small denominators, or the row stays.
@@ -138,21 +138,21 @@ def _right_side(P: Program, y: Vector) -> Fraction:
 
 
 class Unknown(NamedTuple):
-    """A multiplier of a row, a weight of a pair of vectors, or what is left of a scalar."""
+    """A multiplier of a row, a weight of a pair of vectors, or the remainder of a scalar."""
 
     kind: str
     of: tuple[int, ...]
 
 
 def step_near(P: Program, y: Array, side: str) -> Step | None:
-    """A step by multipliers that are fractions, next to given ones; None if none is found.
+    """A step with fractions as multipliers, next to given ones; None if none is found.
 
     Parameters
     ----------
     P : Program
     y : array of shape (m + 1,)
     side : {"zero", "minus one", "any number"}
-        What right sides add up to; the last for bounds, with a multiplier of one of row 0.
+        The sum of right-hand sides; the last is for bounds, with the multiplier 1 of row 0.
     """
     largest = float(np.max(np.abs(y[1:]), initial=0.0))
     is_small = P.value.size <= _ENTRIES and np.max(P.n, initial=0) <= _ORDER
@@ -173,7 +173,7 @@ def step_near(P: Program, y: Array, side: str) -> Step | None:
 
 
 class _System:
-    """The equations of multipliers, and of what the rows add up to."""
+    """The equations for the multipliers, and for the squares that the rows add up to."""
 
     def __init__(self, exact: Exact, y: Array, side: str, clear: float) -> None:
         P = exact.P
@@ -222,7 +222,7 @@ class _System:
             self._signed.add(unknown)
 
     def _squares(self, k: int, entries: Mapping[tuple[int, int], float], clear: float) -> None:
-        """Pairs of vectors that span what the rows add up to in a block."""
+        """Add pairs of vectors that span the sum of the rows in a block."""
         at = sorted({i for key in entries for i in key})
         place = {i: c for c, i in enumerate(at)}
         S = np.zeros((len(at), len(at)))
@@ -247,7 +247,7 @@ class _System:
                 self._unknown(unknown, column, float(weights[a, b]), is_signed=a == b)
 
     def solve(self) -> bool:
-        """Gaussian elimination, of what has no sign first; False where it takes too long."""
+        """Gaussian elimination, of unknowns without sign first; False if it takes too long."""
         lines: dict[Hashable, dict[Unknown, Fraction]] = {}
         for unknown, column in self._columns.items():
             for key, v in column.items():
@@ -284,13 +284,13 @@ class _System:
         return True
 
     def multipliers(self, most: int) -> Vector | None:
-        """Those of rows, where free unknowns have denominators up to some number."""
+        """Multipliers of rows, with denominators of free unknowns up to ``most``."""
         x = {u: _near(near, most) for u, near in self._near.items() if u not in self._pivots}
         for u, row in self._pivots.items():
             x[u] = -sum((v * x[other] for other, v in row.items()), ZERO)
         if any(x[u] <= 0 for u in self._signed):
             return None
-        # Those of a cone say which face of it is left.
+        # Multipliers of a cone determine its face, so they must keep their signs.
         if any(x[u] * Fraction(self._near[u]) <= 0 for u in self._of_cones):
             return None
         y = {u.of[0]: v for u, v in x.items() if u.kind == "row" and v}
@@ -317,7 +317,7 @@ def _product(w: Vector, v: Vector) -> Symmetric:
 
 
 def _length(x: Fraction) -> int:
-    """How much longer operations with a fraction take than with a short one."""
+    """The cost of operations with a fraction, relative to one of 64 bits."""
     return 1 + (x.numerator.bit_length() + x.denominator.bit_length()) // 64
 
 

@@ -1,7 +1,7 @@
-"""The best point so far, and how processes end that gave no answer, in words.
+"""Reports of the best point so far, and outcomes of processes that ended without an answer.
 
 A solver runs either in the calling process, which needs no reports, or in a worker (see
-`sdpdr.solvers.processes.isolate`), whose parent keeps what was posted last.
+`sdpdr.solvers.processes.isolate`), whose parent keeps the last point that was posted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.solvers.base import Outcome
 
-# Seconds between points that are made for the purpose; to pickle one takes time.
+# Seconds between points that are made for a report, because pickling takes time.
 SELDOM = 0.25
 
 _listener: Callable[[Point], None] | None = None
@@ -53,7 +53,7 @@ def post(point: Point | Callable[[], Point]) -> None:
 def listen(
     listener: Callable[[Point], None] | None, deafness: Callable[[bool], object] | None = None
 ) -> None:
-    """Have posted points given to a function; None ends that. This process is then a worker.
+    """Pass posted points to a function, which makes this process a worker; None ends that.
 
     Parameters
     ----------
@@ -66,15 +66,15 @@ def listen(
 
 
 def is_worker() -> bool:
-    """Whether this process is a worker, whose crash does no harm."""
+    """Whether this process is a worker, so that its crash does no harm."""
     return _listener is not None
 
 
 @contextmanager
 def deaf() -> Iterator[None]:
-    """In a worker, be deaf to requests to end while native code runs that makes nothing of them.
+    """In a worker, ignore interrupts while native code runs, which does not react to them.
 
-    The request would be heard when the native code returns, and destroy the answer just found.
+    The interrupt would be raised when the native code returns, and destroy its answer.
     """
     if not is_worker() or threading.current_thread() is not threading.main_thread():
         yield
@@ -90,12 +90,12 @@ def deaf() -> Iterator[None]:
             _deafness(False)
 
 
-# Bytes of what a process printed; the end is what tells.
+# Bytes of the output of a process that are read; its end explains a crash.
 _KEPT_BYTES = 100_000
 
 
 def last_said(path: Path) -> str:
-    """The end of what a process printed, which may be a great deal."""
+    """The end of the output of a process, which may be large."""
     with open(path, "rb") as stream:
         stream.seek(max(0, path.stat().st_size - _KEPT_BYTES))
         return stream.read().decode("utf-8", errors="replace")
@@ -104,7 +104,7 @@ def last_said(path: Path) -> str:
 def stopped(
     name: str, time_limit: float | None, offer: str = "it had no point to offer"
 ) -> Outcome:
-    """The outcome of a process that was ended since its time was up.
+    """The outcome of a process that was ended because its time was up.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def stopped(
 
 
 def failed(name: str, status: str, what: str) -> Outcome:
-    """The outcome of a process that came to nothing for no fault of the solver's.
+    """The outcome of a process that failed for a reason outside of the solver.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def failed(name: str, status: str, what: str) -> Outcome:
 
 
 def crash_claim(name: str, code: int, said: str) -> Claim:
-    """What to say of a process that ended without an answer.
+    """The claim of a process that ended without an answer.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def crash_claim(name: str, code: int, said: str) -> Claim:
     return Claim("crashed", message=f"{words} {last}".strip())
 
 
-# How Python, C++, Rust and PARDISO word it.
+# Messages of Python, C++, Rust and PARDISO if memory runs out.
 _SIGNS = (
     "MemoryError",
     "bad_alloc",
@@ -162,7 +162,7 @@ _SIGNS = (
 
 
 def is_starved(words: str) -> bool:
-    """Whether the words of an error, or of a process, speak of memory.
+    """Whether the message of an error, or the output of a process, reports a lack of memory.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def is_starved(words: str) -> bool:
 
 
 def starved_words(name: str, detail: str = "") -> str:
-    """What happened, and what to do about it.
+    """The message if a solver runs out of memory, with advice.
 
     Examples
     --------
@@ -190,16 +190,16 @@ def starved_words(name: str, detail: str = "") -> str:
     return f"{words} ({detail})" if detail else words
 
 
-# What a container's share of memory is called by the second and the first version of its groups;
-# without a limit they say "max", and a number that no machine has.
+# Files with the memory limit of a container, for versions 2 and 1 of control groups. Without a
+# limit they contain "max", or a number larger than any memory.
 _SHARES = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 def allowed_memory() -> float:
     """Bytes that a process may take at most, including those that other processes use now.
 
-    Those of the machine, of the container, or of its own limit, whichever are least. What is free
-    changes from one moment to the next, and a plan should not.
+    It is the least of the limits of the machine, of the container and of the process. Free memory
+    is not considered, because it changes all the time and a plan should not.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """Workers: processes that multiprocessing's fork server starts with this package imported.
 
-To start Python and import a solver takes seconds, and a fork takes milliseconds; but a process in
-which native code has computed cannot be forked safely. The fork server has imported everything and
-computes nothing. It starts with the first worker, ends with this process, however that ends, and on
-Linux its workers end with it. It is a server of our own: that of `multiprocessing` belongs to the
-user, who may preload other modules.
+Starting Python and importing a solver takes seconds, and a fork takes milliseconds. But a process
+in which native code has run cannot be forked safely, so the fork server imports everything and
+computes nothing. It starts with the first worker and ends with this process, even after a crash;
+on Linux its workers end with it. It is separate from the server of `multiprocessing`, which belongs
+to the user, who may preload other modules.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ try:
 except ImportError:  # Windows and WebAssembly have no fork
     POSSIBLE = False
 
-# What tasks are made of: all solvers, and models as they are written.
+# Modules that tasks use: all solvers, and models as they are written.
 _PRELOADED = [
     "sdpdr.solving.attempt",
     "sdpdr.solvers.cvxpy_interfaces",
@@ -47,7 +47,7 @@ _ONE_THREAD = {
 }
 
 
-# A socket, three pipes, and one more end of one: what `_start` opens at once.
+# Descriptors that `_start` opens at once: a socket, three pipes, and one more end of a pipe.
 _DESCRIPTORS = 8
 
 
@@ -103,7 +103,7 @@ class Worker:
         self._popen.finalizer()
 
     def interrupt(self) -> None:
-        """Ask it to come to an end, as Ctrl-C does."""
+        """Send it the signal of Ctrl-C."""
         with suppress(OSError):
             os.kill(self.pid, signal.SIGINT)
 
@@ -151,7 +151,7 @@ class Server:
     def __init__(self, preloaded: Sequence[str]) -> None:
         self._preloaded = list(preloaded)
         self._server: Any = None
-        # The process that has started a worker, and so has imported all modules.
+        # The id of a server that has started a worker, and so has imported all modules.
         self._begun: int | None = None
         if POSSIBLE:
             self._renew()
@@ -200,7 +200,7 @@ class Server:
         return int(self._server._forkserver_pid)
 
     def stop(self) -> None:
-        """Let it end with its workers; the next one is started when it is needed."""
+        """End it with its workers; the next worker starts a new one."""
         with self._lock, suppress(OSError):
             pid = self._server._forkserver_pid
             if pid is not None:
@@ -208,7 +208,7 @@ class Server:
             self._server._stop()
 
     def abandon(self) -> None:
-        """In a fork of this process: leave it to the parent."""
+        """In a fork of this process, leave the server to the parent."""
         alive = self._server._forkserver_alive_fd
         if alive is not None:
             os.close(alive)
@@ -216,13 +216,13 @@ class Server:
 
 
 def _importable_from() -> str:
-    """Where the server finds this package, before whatever the user's own path says."""
+    """The module path of the server: this package first, then that of the user."""
     here = str(Path(__file__).parents[3])
     return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 def _surroundings_of_python(name: str) -> dict[str, Any]:
-    """What multiprocessing prepares a child with, but for the user's script.
+    """The data with which multiprocessing prepares a child, without the user's script.
 
     The folder of this process may have been removed; the child then stays in the server's.
     """
@@ -252,7 +252,7 @@ if POSSIBLE:
             finally:
                 context.set_spawning_popen(None)
             self.sentinel, to_child = self._by.connect(self._fds)  # type: ignore[attr-defined]
-            # The child knows by it whether this process lives.
+            # The child detects by this pipe that this process has ended.
             ours = os.dup(to_child)
             ends = (ours, self.sentinel)
             self.finalizer = util.Finalize(self, util.close_fds, ends)  # type: ignore[attr-defined]
@@ -280,7 +280,7 @@ def end_tree(pid: int) -> None:
 
 
 def _descendants(pid: int) -> list[int]:
-    """Children and their children, where the system tells; the group is ended in any case."""
+    """Children and their children, if the system lists them; the group is ended in any case."""
     return [one for each in _children(pid) for one in (each, *_descendants(each))]
 
 

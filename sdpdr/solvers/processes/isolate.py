@@ -1,4 +1,4 @@
-"""A solver in a process of its own, for native code that may hang, crash or ignore a time limit."""
+"""Run a solver in a worker process, because native code may hang, crash or ignore a time limit."""
 
 from __future__ import annotations
 
@@ -31,37 +31,37 @@ from sdpdr.solvers.processes.fork_server import Worker, WorkerUnavailable
 
 Task: TypeAlias = Callable[[], Outcome]
 
-# Seconds that an interrupted worker has to hand over the point it has reached.
+# Seconds in which an interrupted worker may return the point that it has reached.
 LAST_WORDS = 5.0
-# Seconds beyond the limit until a worker gets a signal to end, and from there until it is killed:
-# most solvers keep the limit themselves, late by a step.
+# Seconds after the limit until a worker is interrupted, and then until it is killed: most solvers
+# respect the limit themselves, late by a step.
 PATIENCE, GRACE = 0.3, 0.4
-# Seconds after which a wait begins anew: a signal that the system hands to another thread is
-# answered by the main one, but does not wake it.
+# Seconds after which a wait is repeated: a signal that the system delivers to another thread is
+# handled by the main thread, but does not wake it.
 _WAKES = 1.0
-# Bytes of what a worker prints that are kept; the end is what explains a crash.
+# Bytes of the output of a worker that are kept, its end, which explains a crash.
 _KEPT_BYTES = 100_000
 
 
 def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool = False) -> Outcome:
     """Run a solver in a worker process that is ended when time is up.
 
-    The worker is a fork of a process that has imported this package, so it costs milliseconds; the
-    first worker of a process waits two or three seconds for that one, which are not counted. It
-    searches modules where this process does, so solvers of your own need only live in a module that
-    can be imported. It ends with this process, and all that it has started ends with it. Where the
-    system has no fork server, as Windows and WebAssembly, the solver runs in this process.
+    The worker is a fork of a server that has imported this package, so it costs milliseconds. The
+    first worker waits two or three seconds for the server, which are not counted. The worker has
+    the module path of this process, so solvers of your own only need to be in a module that can be
+    imported. It ends with this process, and all its children end with it. On systems without a
+    fork server (Windows, WebAssembly) the solver runs in this process.
 
     Parameters
     ----------
     task : callable without arguments
-        For instance ``functools.partial(solver.run, sdp)``; it is pickled. What it passes to
-        `sdpdr.solvers.processes.ends.post` meanwhile is not lost when it is ended.
+        For instance ``functools.partial(solver.run, sdp)``; it is pickled. Points that it passes
+        to `sdpdr.solvers.processes.ends.post` are kept if it is ended.
     name : str
         Name of the solver, for messages.
     time_limit : float, optional
-        Seconds, packing the program for the way included. The worker gets the signal of
-        Ctrl-C `PATIENCE` later, and is killed another `GRACE` later.
+        Seconds, including those to pickle the program. The worker gets the signal of Ctrl-C
+        `PATIENCE` later, and is killed another `GRACE` later.
     show : bool, default False
         Print what the worker prints.
 
@@ -69,19 +69,19 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     -------
     Outcome
         With verdict ``TIME_LIMIT`` if it was ended, ``INTERRUPTED`` if it was interrupted and had
-        a point to offer, and ``FAILED`` if it crashed or ran out of memory; each with the last
-        point that was posted, if any. ``FAILED`` also if no worker can be started, or if what it
-        sends is garbled.
+        a point, and ``FAILED`` if it crashed or ran out of memory; each with the last point that
+        was posted, if any. ``FAILED`` also if no worker can be started, or its answer cannot be
+        read.
 
     Raises
     ------
     NotAcceptedError
-        If the task cannot be pickled, or not be found in another process.
+        If the task cannot be pickled, or is not found in another process.
     SdpdrError
-        That which the task raised. Any other error is an outcome that says so.
+        An error of sdpdr that the task raised. Any other error becomes an outcome.
     KeyboardInterrupt
-        If the worker was interrupted and had nothing to offer within `LAST_WORDS` seconds, or
-        at once where native code runs that cannot be interrupted.
+        If the worker was interrupted and returned no point within `LAST_WORDS` seconds, or at
+        once if native code runs that cannot be interrupted.
     """
     watch = Deadline()
     pickled = _pickle(task, name)
@@ -94,13 +94,13 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     except WorkerUnavailable as lost:
         return failed(name, "no worker", f"was not run, since there is no worker for it: {lost}")
     with worker:
-        heard = _Heard(worker, show)
-        asked_by = _wait(heard, None if time_limit is None else time_limit - packing)
-        if heard.answer is None:
-            return _unanswered(heard, name, time_limit, asked_by)
-        found = _raised(_read(heard.answer, name))
+        messages = _Messages(worker, show)
+        ended_by = _wait(messages, None if time_limit is None else time_limit - packing)
+        if messages.answer is None:
+            return _unanswered(messages, name, time_limit, ended_by)
+        found = _raised(_read(messages.answer, name))
     # A solver that is interrupted in the middle of a step may report a failure.
-    if asked_by == "clock" and found.verdict in (Verdict.INTERRUPTED, Verdict.FAILED):
+    if ended_by == "clock" and found.verdict in (Verdict.INTERRUPTED, Verdict.FAILED):
         words = f"{name} was stopped after {in_seconds(time_limit)} s."
         claim = replace(found.claim, status="time_limit", message=words)
         return replace(found, verdict=Verdict.TIME_LIMIT, claim=claim)
@@ -108,23 +108,23 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
 
 
 def _raised(found: Outcome | SdpdrError) -> Outcome:
-    """An outcome; an error is raised."""
+    """Return an outcome, or raise the error in its place."""
     if isinstance(found, SdpdrError):
         raise found
     return found
 
 
-class _Heard:
-    """What a worker has said so far.
+class _Messages:
+    """The messages and the output of a worker so far.
 
     Attributes
     ----------
     answer, posted : bytes or None
-        What the task returned, and the last point it posted, pickled.
+        The result of the task, and the last point that it posted, pickled.
     printed : bytearray
-        The end of what it printed.
-    is_deaf : bool
-        Whether interrupting it is in vain.
+        The end of its output.
+    is_uninterruptible : bool
+        Whether it ignores interrupts now.
     has_ended : bool
     """
 
@@ -133,7 +133,7 @@ class _Heard:
         self.answer: bytes | None = None
         self.posted: bytes | None = None
         self.printed = bytearray()
-        self.is_deaf = self.has_ended = False
+        self.is_uninterruptible = self.has_ended = False
         self._open: list[Any] = [worker.channel, worker.printed, worker.sentinel]
 
     @property
@@ -142,7 +142,7 @@ class _Heard:
         return self.answer is not None or self.has_ended
 
     def step(self, patience: float | None) -> None:
-        """Wait until something happens, at most so many seconds, and take note of it."""
+        """Wait for messages, output or the end of the worker, at most for some seconds."""
         for source in wait(self._open, patience):
             if source is self.worker.channel:
                 self._receive()
@@ -165,7 +165,7 @@ class _Heard:
         elif kind == POSTED:
             self.posted = content
         elif kind in (DEAF, HEARING):
-            self.is_deaf = kind == DEAF
+            self.is_uninterruptible = kind == DEAF
 
     def _listen(self) -> None:
         words = os.read(self.worker.printed.fileno(), 1 << 20)
@@ -177,7 +177,7 @@ class _Heard:
             sys.stdout.write(words.decode(errors="replace"))
 
     def _drain(self) -> None:
-        """Read what is left in the pipes of a worker that has ended."""
+        """Read the rest of the pipes of a worker that has ended."""
         for source, read in (
             (self.worker.channel, self._receive),
             (self.worker.printed, self._listen),
@@ -186,40 +186,41 @@ class _Heard:
                 read()
 
 
-def _wait(heard: _Heard, time_limit: float | None) -> str:
-    """Wait until a worker is done or has to be ended; return who ended it, "clock" or "user"."""
-    asked_by = ""
+def _wait(messages: _Messages, time_limit: float | None) -> str:
+    """Wait until a worker is done or has to be ended; return "clock" or "user" if one ended it."""
+    ended_by = ""
     deadline = Deadline(None if time_limit is None else max(0.0, time_limit + PATIENCE))
-    while not heard.is_done:
+    while not messages.is_done:
         left = deadline.left()
         try:
             if left != 0.0:
-                heard.step(_WAKES if left is None else min(left, _WAKES))
+                messages.step(_WAKES if left is None else min(left, _WAKES))
                 continue
         except KeyboardInterrupt:
-            if asked_by == "user":
+            if ended_by == "user":
                 raise
-            asked_by, deadline = "user", Deadline(0.0 if heard.is_deaf else LAST_WORDS)
-            heard.worker.interrupt()
+            ended_by = "user"
+            deadline = Deadline(0.0 if messages.is_uninterruptible else LAST_WORDS)
+            messages.worker.interrupt()
             continue
-        if asked_by:
+        if ended_by:
             break
-        asked_by, deadline = "clock", Deadline(GRACE)
-        heard.worker.interrupt()
-    return asked_by
+        ended_by, deadline = "clock", Deadline(GRACE)
+        messages.worker.interrupt()
+    return ended_by
 
 
-def _unanswered(heard: _Heard, name: str, time_limit: float | None, asked_by: str) -> Outcome:
-    """The outcome of a worker that was ended, or ended by itself, without an answer."""
-    point = None if heard.posted is None else _read(heard.posted, name)
-    if asked_by == "user":
+def _unanswered(messages: _Messages, name: str, time_limit: float | None, ended_by: str) -> Outcome:
+    """The outcome of a worker that ended, or was ended, without an answer."""
+    point = None if messages.posted is None else _read(messages.posted, name)
+    if ended_by == "user":
         if not isinstance(point, Point):
             raise KeyboardInterrupt
         return Outcome(point, Verdict.INTERRUPTED, Claim("interrupted"))
     if isinstance(point, Outcome):
         return point
-    if asked_by != "clock":
-        ended = _ended_by_itself(heard, name)
+    if ended_by != "clock":
+        ended = _ended_by_itself(messages, name)
     elif point is None:
         ended = stopped(name, time_limit)
     else:
@@ -227,20 +228,20 @@ def _unanswered(heard: _Heard, name: str, time_limit: float | None, asked_by: st
     return ended if point is None else replace(ended, point=point)
 
 
-def _ended_by_itself(heard: _Heard, name: str) -> Outcome:
-    code = heard.worker.exit_status()
+def _ended_by_itself(messages: _Messages, name: str) -> Outcome:
+    code = messages.worker.exit_status()
     if code is None:
         words = "did not come to an end: what starts workers was ended, and its worker with it."
         return failed(name, "lost", words)
-    said = bytes(heard.printed).decode(errors="replace")
+    said = bytes(messages.printed).decode(errors="replace")
     return Outcome(Point(), Verdict.FAILED, crash_claim(name, code, said))
 
 
 def _read(sent: bytes, name: str) -> Any:
-    """What a worker has sent, or an outcome that says why it cannot be read."""
+    """The object that a worker sent, or an outcome with the reason why it cannot be read."""
     try:
         return pickle.loads(sent)
-    except Exception as error:  # Other people's objects may raise anything here.
+    except Exception as error:  # Objects of foreign code may raise anything here.
         why = f"{type(error).__name__}: {error}"
         return failed(name, "garbled", f"sent what cannot be read, so it is lost ({why}).")
 
@@ -256,7 +257,7 @@ def _pickle(task: Task, name: str) -> bytes:
 
 
 def wait_for_server() -> float:
-    """Wait until a worker can be had, and return for how many seconds: some the first time."""
+    """Wait until workers can be started, and return the seconds; zero after the first time."""
     watch = Deadline()
     if fork_server.POSSIBLE and not fork_server.has_begun():
         question = pickle.dumps((surroundings(), "", pickle.dumps(int)))
