@@ -206,9 +206,20 @@ def largest(numbers: Any) -> float:
 
 def places_of_rows(matrix: sp.csr_array, rows: Index) -> Index:
     """Return the positions of the entries of some rows in ``matrix.data``, row by row."""
-    counts = np.diff(matrix.indptr)[rows]
+    return places_in_runs(matrix.indptr, rows)
+
+
+def places_in_runs(ends: Index, runs: Index) -> Index:
+    """Return the positions in some runs, one after the other; run k begins at ``ends[k]``.
+
+    Examples
+    --------
+    >>> places_in_runs(np.array([0, 2, 5]), np.array([1, 0])).tolist()
+    [2, 3, 4, 0, 1]
+    """
+    counts = (ends[1:] - ends[:-1])[runs]
     before = np.cumsum(counts) - counts
-    return np.arange(np.sum(counts)) + np.repeat(matrix.indptr[rows] - before, counts)
+    return np.arange(np.sum(counts)) + np.repeat(ends[runs] - before, counts)
 
 
 def from_places(entries: Iterable[tuple[int, int, Any]], shape: tuple[int, int]) -> sp.csr_array:

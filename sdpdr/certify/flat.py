@@ -188,6 +188,15 @@ class FlatProgram:
         m, k = self.f.size, self.b.size
         return transposed(placed([(0, 0, self.E), (m, 0, self.A)], (m + k, self.c.size)))
 
+    @cached_property
+    def weights(self) -> Array:
+        """How often inner products count each row of the cones: off-diagonal entries twice."""
+        weights = np.ones(self.b.size)
+        for cone, rows in self.cones:
+            if isinstance(cone, Semidefinite):
+                weights[rows] = np.tile(cone.weight, cone.count)
+        return weights
+
     @property
     def degree(self) -> int:
         """The parameter of the barrier, which is the sum over all cones."""

@@ -29,7 +29,6 @@ from sdpdr.certify.flat import (
     FlatProgram,
     Part,
 )
-from sdpdr.certify.symmetric_cones import Semidefinite
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_size
 from sdpdr.program.run import Verdict
 from sdpdr.solvers.dense.method import minimized
@@ -259,11 +258,7 @@ def read_answer(program: FlatProgram, found: Any) -> Answer:
 
 def _scale(program: FlatProgram) -> Array:
     """The units of Clarabel's rows: off-diagonal entries are multiplied by the root of 2."""
-    scale = np.ones(program.b.size)
-    for cone, rows in program.cones:
-        if isinstance(cone, Semidefinite):
-            scale[rows] = np.tile(np.sqrt(cone.weight), cone.count)
-    return scale
+    return np.sqrt(program.weights)
 
 
 def _nothing(program: FlatProgram) -> Answer:

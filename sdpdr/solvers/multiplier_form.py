@@ -19,7 +19,6 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, chosen_rows, row_of_each, scaled, transposed
 from sdpdr.certify.flat import SEMIDEFINITE, Answer, FlatProgram, Part, Piece, build
-from sdpdr.certify.symmetric_cones import Semidefinite
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +59,7 @@ class MultiplierForm:
 
     def lift(self, found: Answer) -> Answer:
         """An answer of this program as one of the old one."""
-        source, own, weight = self.source, self.own, _weights(self.source)
+        source, own, weight = self.source, self.own, self.source.weights
         m, count = source.f.size, own.rows.size
         multipliers = self._in_order(found.z[self.program.f.size :])
         s, z = np.empty(source.b.size), np.empty(m + source.b.size)
@@ -105,7 +104,7 @@ def multiplier_form(program: FlatProgram) -> MultiplierForm | None:
         return None
     others: Index = np.setdiff1d(np.arange(program.b.size), own.rows)
     seen = transposed(sp.csr_array(sp.vstack([program.E, program.A[others]])))
-    rows, weight = transposed(program.A), _weights(program)
+    rows, weight = transposed(program.A), program.weights
     left, cost = chosen_rows(seen, own.columns), program.c[own.columns]
     # What the own multipliers add to the equation of every variable that is no cone's own.
     free = _free(program, own)
@@ -150,15 +149,6 @@ def _own_variables(program: FlatProgram) -> OwnVariables:
 
 def _free(program: FlatProgram, own: OwnVariables) -> Index:
     return np.setdiff1d(np.arange(program.c.size), own.columns)
-
-
-def _weights(program: FlatProgram) -> Array:
-    """How often inner products count an entry: those beside a diagonal twice."""
-    weight = np.ones(program.b.size)
-    for cone, rows in program.cones:
-        if isinstance(cone, Semidefinite):
-            weight[rows] = np.tile(cone.weight, cone.count)
-    return weight
 
 
 def _piece(part: Part, own: OwnVariables, left: sp.csr_array, cost: Array, images: Array) -> Piece:

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Index
+from sdpdr.base.arrays import Index, places_in_runs, places_of_rows
 from sdpdr.model.conic.program import AUXILIARY, ConicProgram
 from sdpdr.model.conic.step import Step
 
@@ -92,7 +92,7 @@ class _Interchange:
         near = np.asarray(program.cost[one] == program.cost[other])
         near &= (sizes[one] == sizes[other]) & (np.abs(signature[one] - signature[other]) < 1e-8)
         one, other = one[near], other[near]
-        first, second = (own[_places(ends, columns)] for columns in (one, other))
+        first, second = (own[places_in_runs(ends, columns)] for columns in (one, other))
         pair = np.repeat(np.arange(one.size), sizes[one])
         same = np.bincount(pair, ~self._agree(first, second), minlength=one.size) == 0
         column, standing = np.arange(n), np.arange(m)
@@ -113,19 +113,12 @@ class _Interchange:
         same &= (self._private[a] == self._private[b]) & (~shared | (a == b))
         same &= (rhs[a] == rhs[b]) & (self._counts[a] == self._counts[b])
         compared = np.flatnonzero(same & ~shared)
-        left, right = (_places(matrix.indptr, rows[compared]) for rows in (a, b))
+        left, right = (places_of_rows(matrix, rows[compared]) for rows in (a, b))
         left, right = left[~self._is_own[left]], right[~self._is_own[right]]
         wrong = matrix.indices[left] != matrix.indices[right]
         wrong |= matrix.data[left] != matrix.data[right]
         same[np.repeat(compared, self._counts[a[compared]] - 1)[wrong]] = False
         return same
-
-
-def _places(ends: Index, rows: Index) -> Index:
-    """Positions of all entries of some rows, row by row."""
-    counts = (ends[1:] - ends[:-1])[rows]
-    before = np.cumsum(counts) - counts
-    return np.arange(np.sum(counts)) + np.repeat(ends[rows] - before, counts)
 
 
 def _merged(program: ConicProgram, column: Index, row: Index) -> Step:
