@@ -1,4 +1,4 @@
-"""From a point of any size to a value that is proved attainable."""
+"""Values that are proved attainable near a given point, at any size."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from sdpdr.program.face import is_face_known, onto_face
 from sdpdr.program.point import Factor, PsdVariable, Value
 from sdpdr.program.sdp import SDP
 
-# Order up to which a dense matrix is taken apart into a factor.
+# Order up to which a dense matrix is factorized.
 _LARGEST = 3000
-# Times rows that turn out to be short are solved as equations.
+# Most rounds in which violated rows are added to the equations that are solved.
 _ROUNDS = 8
 _ORIGIN = "the origin, which all rows hold at"
 _SHRUNK = "shrunk until all upper limits hold"
@@ -56,11 +56,11 @@ def attained(
     tol: float = 1e-6,
     deadline: Deadline = ENDLESS,
 ) -> Attained | None:
-    """The best value that is proved near a point, at any size; None where no argument applies.
+    """The best value that is proved near a point, at any size; None if no argument applies.
 
-    The point is held as it is or shrunk (`sdpdr.certify.shrink`), with all equations solved next to
-    its factors (`sdpdr.certify.factor`). Where that leads nowhere, or away from the goal, rows that
-    do not hold by more than rounding are solved as equations instead.
+    The point is kept as it is or shrunk (`sdpdr.certify.shrink`), with all equations solved next to
+    its factors (`sdpdr.certify.factor`). If that fails, or the value is far from the goal, rows
+    that do not hold by more than rounding are solved as equations as well.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ def attained(
     goal : float, optional
         A value that the optimum is near, such as a proved bound; in the sense of the user.
     tol : float, default 1e-6
-        How near, relative to the value: no further argument is tried then.
+        Relative distance from the goal at which no further argument is tried.
     deadline : Deadline, optional
-        No factorization begins after it. What is proved without is proved all the same.
+        No factorization begins after it; proofs without a factorization are still tried.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def attained(
             return None
         if not np.isfinite(numbers).all():
             return None
-    # Without a goal, whatever is proved is near enough.
+    # Without a goal, the first proof is enough.
     aim = np.inf if goal is None else sdp.report(goal)
     best: tuple[float, str, Mapping[str, Near], Array] | None = None
     with np.errstate(all="ignore"):
@@ -114,9 +114,9 @@ def attained(
 def _proved(
     sdp: SDP, values: Mapping[str, Value], effort: Effort
 ) -> Iterator[tuple[float, str, Mapping[str, Near], Array]]:
-    """Points at which all rows hold, in turn: values of the minimisation, words, points, scalars.
+    """Yield feasible points: values of the minimisation, arguments, factors, scalars.
 
-    Equations are solved, and next those rows that are short there.
+    Equations are solved first, and then also the rows that are violated there.
     """
     found = layout(sdp)
     z, solved = found.scalars(values), found.demands
@@ -151,7 +151,7 @@ def _holds_at_zero(sdp: SDP) -> bool:
 
 
 def made_psd(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
-    """The values with negative eigenvalues of matrices taken as zero.
+    """The values, with negative eigenvalues of matrices replaced by zero.
 
     Examples
     --------

@@ -1,17 +1,17 @@
 r"""Which equations follow from others: exactly, without rounding.
 
-Columns in powers of two make integers of all numbers. A pivoted factorization guesses weights with
-which a row is a sum of others. Weights with small denominators are read off it as fractions, and
+With columns scaled by powers of two, all numbers are integers. A pivoted factorization guesses the
+weights with which a row is a sum of others. Weights with small denominators become fractions, and
 the sum is exact in doubles while it stays below :math:`2^{53}`.
 
-Other rows are looked at modulo primes. With B a block of columns J of the basis, and r a row,
+Other rows are tested modulo primes. With B a block of columns J of the basis, and r a row,
 
 .. math::  \det \begin{pmatrix} B & b_c \\ r_J & r_c \end{pmatrix}
            = \det B\, (r_c - r_J B^{-1} b_c)
 
 is an integer for each other column c, and no larger than the product of the lengths of its rows
-(Hadamard). Where B is regular modulo primes whose product is larger than twice that, and what is in
-brackets vanishes modulo all of them, it vanishes.
+(Hadamard). If B is regular modulo primes whose product is larger than twice that bound, and the
+bracket vanishes modulo all of them, the bracket is zero.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.certify.rounding import DIGITS, last_bits
 from sdpdr.linalg.rounding import near_powers
 
-# Relative size of what is new in a row, below which it is to follow from others.
+# Relative size of the new part of a row, below which the row should follow from others.
 _DEPENDENT = 1e-7
 # Denominators of weights with which one row may be a sum of others.
 _DENOMINATOR = 1000
-# How near a guess is to its fraction, and terms of continued fractions that come so near.
+# Largest distance of a guess from its fraction, and terms of continued fractions.
 _OFF, _CONVERGENTS = 1e-8, 20
 # Multiplications modulo primes that take a second or two.
 _WORK = 5e9
@@ -49,9 +49,9 @@ class Sums:
     Attributes
     ----------
     given, rows : sparse arrays of shape (m, n + 1)
-        Those of E, and last f; and the same in powers of two.
+        Rows of E, with f as the last column; and the same, scaled by powers of two.
     basis, rest : arrays of int
-        Rows that others follow from, and those others.
+        Rows from which the others follow, and the others.
     weights : array of shape (rest, basis)
         Weights of the rows in powers of two.
     units : array of shape (m,)
@@ -66,7 +66,7 @@ class Sums:
     units: Array
 
     def follow(self, exact: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which rows are sums of others, right sides as well, and of which that is decided.
+        """Which rows are sums of others, with right-hand sides, and for which that is decided.
 
         Parameters
         ----------
@@ -102,14 +102,14 @@ class Sums:
         return found is not None and bool(found[0])
 
     def coefficients_follow(self) -> NDArray[np.bool_]:
-        """Which rows are shown to be sums of others, but for right sides."""
+        """Which rows are proved to be sums of others, without right-hand sides."""
         bare = sp.csr_array(self.given @ sp.diags_array(np.append(np.ones(self.n), 0.0)))
         found = _follow(bare, self.basis, self.rest)
         return np.zeros(self.rest.size, dtype=bool) if found is None else found
 
     @property
     def are_same(self) -> NDArray[np.bool_]:
-        """Which rows are the same in powers of two; what underflows is not."""
+        """Which rows are unchanged by the scaling with powers of two, without underflow."""
         return _largest(sp.diags_array(self.units) @ self.rows - self.given) == 0.0
 
     @property
@@ -121,7 +121,7 @@ class Sums:
 def nearly_dependent(E: sp.csr_array, f: Array, D: Array) -> Sums:
     """Rows that are sums of others to seven digits (parameters as for `independent_rows`).
 
-    Right sides have no say in it.
+    Right-hand sides are ignored.
 
     Examples
     --------
@@ -146,11 +146,11 @@ def nearly_dependent(E: sp.csr_array, f: Array, D: Array) -> Sums:
 
 
 def independent_rows(E: sp.csr_array, f: Array, D: Array, exact: NDArray[np.bool_]) -> Index | None:
-    """Rows of E y = f that all others follow from, if they are independent; None if none are shown.
+    """Rows of E y = f from which all others follow, if they are independent; None without proof.
 
-    The caller proves that they are. Where all rows are sums of as many others, those may be chosen
-    without sizes, so that weights have small denominators: then no r + 1 rows are independent, and
-    any r that are have the same span.
+    The caller proves their independence. If all rows are sums of r rows that are chosen without
+    sizes, whose weights have small denominators, no r + 1 rows are independent, and any r that are
+    have the same span.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def _are_sums(both: sp.csr_array, basis: Index, rest: Index, weights: Array) -> 
     common = np.ones(rest.size, dtype=np.int64)
     np.lcm.at(common, places[0], below.astype(np.int64))
     above = above * (common[places[0]] / below)
-    # What is no integer, where common denominators overflow, is as good as none.
+    # If the common denominator overflows, the product is no integer, and the row is not proved.
     above[above != np.rint(above)] = np.inf
     sums = sp.csr_array((above, places), shape=(rest.size, basis.size))
     found, given = integers[basis], sp.diags_array(common.astype(float)) @ integers[rest]
@@ -225,7 +225,7 @@ def _in_integers(matrix: Matrix) -> sp.csr_array:
 
 
 def _largest(matrix: sp.csr_array) -> Array:
-    """The largest number of each row; infinite where there is none that is finite."""
+    """The largest absolute value of each row; infinite for nan."""
     found = np.zeros(matrix.shape[0])
     sizes = np.abs(matrix.data)
     np.maximum.at(found, matrix.tocoo().row, np.where(np.isnan(sizes), np.inf, sizes))

@@ -1,12 +1,12 @@
-r"""How near an exact solution of independent equations lies to a point: proofs of one shape.
+r"""The distance of an exact solution of independent equations from a point, with proof.
 
 In a metric D, a correction of y onto E y = f is :math:`D^{1/2} R (f - E y)`, with R a right inverse
-of :math:`M = E D^{1/2}`. Whatever rounding makes of y, an exact solution lies within
+of :math:`M = E D^{1/2}`. In spite of rounding, an exact solution lies within
 
 .. math::  |\Delta_j| \le D_j^{1/2}\, |R_{j \cdot}|_2\, |f - E y|_2
 
-of it, entry by entry. Nothing that was factorized is trusted: the residual is enclosed, and the
-lengths of the rows of an exact R have a proved bound. Matrices R are known in three ways:
+of y, entry by entry. No factorization is trusted: the residual is enclosed, and the lengths of the
+rows of an exact R have a proved bound. There are three kinds of R:
 
 `Gram`: :math:`R = M^T (M M^T)^{-1}`, with :math:`|R_{j \cdot}| \le |M_{\cdot j}| / \lambda`, where
 :math:`\lambda` is proved to be no more than the smallest eigenvalue of the Gram matrix. Sparse
@@ -42,13 +42,13 @@ from sdpdr.linalg.magnitudes import largest_of_rows
 from sdpdr.linalg.rounding import UNIT, gamma, near_powers
 from sdpdr.linalg.verified import is_verified_positive
 
-# Corrections of a point, and the share of what it misses that one may leave: what leaves more ends
-# in rounding.
+# Most corrections of a point, and the share of the residual that one may leave: if more is left, it
+# is rounding.
 _CORRECTIONS, _LEFT = 4, 0.5
-# Covers the roundings of bounds that are computed themselves.
+# Covers the rounding of computed bounds.
 _UP = 1.01
-# Share of an estimate of the smallest eigenvalue that is proved: what is twice as large as that is
-# gone after so many steps of the inverse iteration.
+# Share of the estimate of the smallest eigenvalue that is proved, and steps of inverse iteration,
+# after which the parts of eigenvalues twice as large are negligible.
 _SHARE, _POWER_STEPS = 0.5, 12
 # Added to a unit diagonal before it is factorized.
 _JITTER = 1e-14
@@ -59,7 +59,7 @@ _MOST = 1e10
 
 
 class Inverse(ABC):
-    """A right inverse of E in units that suit its rows.
+    """A right inverse of E, with rows in units of their sizes.
 
     Parameters
     ----------
@@ -88,26 +88,26 @@ class Inverse(ABC):
 
     @abstractmethod
     def _step(self, missed: Array) -> Array:
-        """The correction that makes up for a residual, up to rounding."""
+        """The correction for a residual, up to rounding."""
 
     @property
     @abstractmethod
     def _reach(self) -> Array:
-        """No less than how far entries move for a residual of length one."""
+        """Upper bounds on the changes of entries for a residual of length one."""
 
     def nearest(self, y: Array, f: Array) -> Array:
         """The solution next to y, up to rounding."""
         return self._corrected(y, f)[0]
 
     def solution(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """The same, and a radius within which of it, entry by entry, lies an exact solution."""
+        """The solution next to y, and radii of a box around it that contains an exact one."""
         y, apart = self._corrected(y, f)
         # Products may underflow.
         moves = (self._reach > 0.0) & (apart > 0.0)
         return y, np.asarray(_UP * self._reach * apart + TINY * moves)
 
     def _corrected(self, y: Array, f: Array) -> tuple[Array, float]:
-        """The point next to y that misses least, and no less than the length of what it misses."""
+        """The corrected point with the least residual, and an upper bound on its length."""
         f = self.units * f
         missed, apart = self._missed(y, f)
         for _ in range(_CORRECTIONS):
@@ -121,7 +121,7 @@ class Inverse(ABC):
         return y, apart
 
     def _missed(self, y: Array, f: Array) -> tuple[Array, float]:
-        """What a point misses, and no less than the length of that."""
+        """The residual of a point, and an upper bound on its length."""
         missed, around = residual(f, self._E, y, data=self._data)
         return missed, float(_lengths((np.abs(missed) + around)[None])[0])
 
@@ -154,11 +154,11 @@ class Gram(Inverse):
         self.shows = bool(self.least > 0.0)
 
     def _as_suits(self, matrix: Matrix) -> Matrix:
-        """Dense where dense linear algebra takes less time."""
+        """The matrix, dense if dense linear algebra is faster."""
         return matrix.toarray() if self._is_dense and sp.issparse(matrix) else matrix
 
     def _factorized(self) -> Callable[[Array], Array]:
-        """What solves with the matrix, nearly; nothing depends on how nearly."""
+        """A function that solves with the matrix approximately; its accuracy is not trusted."""
         try:
             if self._is_dense:
                 factor = np.linalg.cholesky(self._M + _JITTER * np.eye(self._m))
@@ -200,7 +200,7 @@ class Gram(Inverse):
 
 
 class Explicit(Inverse):
-    """By a right inverse R of M whose numbers are all there, up to some size.
+    """By a dense right inverse R of M, up to a limit on its size.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ class Explicit(Inverse):
             self._R = find()
         except np.linalg.LinAlgError:
             return
-        # What no equation sees stays where it is.
+        # Entries in no equation do not move.
         self._R[np.asarray(abs(M).sum(axis=0)).ravel() == 0.0] = 0.0
         size = abs(M) @ np.abs(self._R)
         # Products, their sum, and the rounding of M itself.
@@ -261,7 +261,7 @@ class Orthogonal(Explicit):
 
 
 def _lengths(rows: Matrix) -> Array:
-    """Lengths of rows, in units in which squares do not underflow, and a little more."""
+    """Upper bounds on the lengths of rows, in units in which squares do not underflow."""
     largest = largest_of_rows(rows)
     unit = near_powers(np.where(largest > 0.0, largest, 1.0))
     if sp.issparse(rows):

@@ -1,4 +1,4 @@
-"""Products of matrices as they are, or with a bound on what rounding did to each entry."""
+"""Products of matrices, exact or with a bound on the rounding error of each entry."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sdpdr.certify.rounding import DIGITS, UP, last_bits, longest_row
 from sdpdr.linalg.rounding import UNIT, gamma, two_product
 from sdpdr.linalg.svec import svec_size, upper_triangle
 
-# Radii of sums in the longest format, in units of rounding of these, that add nothing to it.
+# Share of the rounding of a double below which the error of a long-double sum is negligible.
 _CLEAR = 2.0**-4
 
 
@@ -105,7 +105,7 @@ def meetings(row: Index, second: sp.csr_array) -> tuple[Index, Index]:
 def _sums(terms: Array, errors: Array, starts: Index) -> tuple[Array, Array]:
     """Sums of terms and their errors, and radii; infinite where the sum may be a double.
 
-    In the longest format there is, which takes a small part of the time of `math.fsum`.
+    The sums are computed in long doubles, which is much faster than `math.fsum`.
     """
     total = np.add.reduceat(terms.astype(np.longdouble) + errors, starts)
     value = np.asarray(total, dtype=float)
@@ -118,9 +118,9 @@ def _sums(terms: Array, errors: Array, starts: Index) -> tuple[Array, Array]:
 
 
 def _are_exact(terms: Array, errors: Array, starts: Index) -> NDArray[np.bool_]:
-    """Which sums of terms are exact in whatever order: as whole multiples of one power of two.
+    """Which sums of terms are exact in every order, as whole multiples of one power of two.
 
-    The last bits of all terms are no smaller than that, and no partial sum has more than 52 bits.
+    The last bits of all terms are at least this power, and no partial sum has more than 52 bits.
     """
     least = np.minimum.reduceat(last_bits(terms), starts)
     sizes = np.add.reduceat(np.abs(terms), starts)
@@ -183,7 +183,7 @@ def rounded(
 
 
 def exact_residual(b: Array, A: Matrix, x: Array) -> tuple[Array, Array]:
-    """``b - A x``, each number rounded once, and radii, which are zero where nothing was rounded.
+    """``b - A x``, each number rounded once, and radii, which are zero for exact numbers.
 
     Raises
     ------
@@ -233,7 +233,7 @@ def apart(both: sp.csr_array) -> tuple[sp.csr_array, Array]:
 
 
 def below(radii: Sequence[tuple[Matrix | None, int]], columns: int) -> sp.csr_array | None:
-    """Radii under radii; None stands for as many rows of zeros, and for all of them."""
+    """Radii stacked by rows, where None stands for zeros; None if all are."""
     if all(one is None for one, _ in radii):
         return None
     rows = [sp.csr_array((size, columns)) if one is None else one for one, size in radii]

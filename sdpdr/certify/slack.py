@@ -1,9 +1,9 @@
-r"""Rows of a program in one piece, and the scalars that give way in them.
+r"""Rows of a program in one matrix, and their slack scalars.
 
-A scalar that one row alone reads makes that row hold, whatever the matrices are: exactly, since it
-is what the row says it is. With signs, one that raises the row and one that lowers it give way to
-both sides; where there is only one, the row must leave room for it. An inequality has one such
-scalar by nature.
+A scalar that only one row reads can satisfy that row exactly for all matrices, since the row
+determines it. With signs, this takes one scalar that raises the row and one that lowers it; if
+there is only one, the row must have room on the other side. An inequality has such a scalar by
+itself, its slack.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from sdpdr.program.sdp import SDP, remembered
 
 @dataclass(frozen=True, eq=False)
 class Scalars:
-    """What some rows, one below the other, and the objective do to all scalars, side by side.
+    """Coefficients of all scalars, side by side, in some rows and in the objective.
 
     Attributes
     ----------
     sdp : SDP
     groups : tuple of Rows
     b : array of shape (m,)
-        Right sides.
+        Right-hand sides.
     B : sparse array of shape (m, q)
-        What the rows do to the scalars.
+        Coefficients of the scalars in the rows.
     places : mapping from name to slice
-        Where the scalars of a variable are.
+        Positions of the scalars of a variable.
     cost, curvature : arrays of shape (q,)
     signed : array of bool, shape (q,)
         Which scalars are not negative.
@@ -54,7 +54,7 @@ class Scalars:
 
     @classmethod
     def of(cls, sdp: SDP, groups: Iterable[Rows]) -> Scalars:
-        """Those of a program in some of its rows."""
+        """The scalars of a program, in some of its rows."""
         groups, scalars = tuple(groups), sdp.vector_variables
         places, starts = side_by_side(scalars), np.cumsum([0, *(r.m for r in groups)]).tolist()
         parts = [
@@ -82,7 +82,7 @@ class Scalars:
 
 @dataclass(frozen=True, eq=False)
 class Layout(Scalars):
-    """All rows of a program but those that state faces, and the scalars that give way in them.
+    """All rows of a program but those that state faces, and their slack scalars.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Layout(Scalars):
 
     @property
     def demands(self) -> NDArray[np.bool_]:
-        """Equations that no scalar of their own makes hold."""
+        """Which equations have no slack scalar, and so have to be solved."""
         has_own = np.zeros(self.b.size, dtype=bool)
         has_own[self.row[self.row >= 0]] = True
         return self.equal & ~has_own
@@ -159,7 +159,7 @@ def layout(sdp: SDP) -> Layout:
     >>> found.demands.tolist(), found.row.tolist()
     ([False, False, False, True, True], [0, 1, 2])
     """
-    # Rows without variables that hold, as sums that cancel leave them, say nothing.
+    # Rows without variables, which sums that cancel leave, are dropped if they hold.
     some = (r for r in visible_rows(sdp) if r.lhs or not r.hold_at_zero.all())
     found = Scalars.of(sdp, _gathered(some))
     row, entry = _own_rows(found)
@@ -181,7 +181,7 @@ def _own_rows(found: Scalars) -> tuple[Index, Array]:
 
 
 def _gathered(groups: Iterable[Rows]) -> Iterator[Rows]:
-    """The same rows with those together that are given one by one, as by cvxpy."""
+    """The rows, with groups of one row each, as cvxpy gives them, joined to larger groups."""
     for key, group in groupby(groups, _kind):
         first, *others = group
         if not others:
@@ -195,7 +195,7 @@ def _gathered(groups: Iterable[Rows]) -> Iterator[Rows]:
 
 
 def _kind(rows: Rows) -> tuple[str, str] | int:
-    """Alike for rows that one matrix can hold: of one relation, and given by numbers alone."""
+    """A key that is equal for groups that one matrix can hold: one relation and one plain map."""
     maps = list(rows.lhs.items())
     is_plain = len(maps) == 1 and type(maps[0][1]) is SvecMap
     return (rows.relation, maps[0][0]) if is_plain else id(rows)

@@ -1,13 +1,13 @@
 r"""Statements next to points, or multipliers, whose eigenvalues are of very different sizes.
 
-A box around :math:`X = L L^T`, entry by entry, leaves the cone where the smallest eigenvalue is
-small beside the rounding of the largest entries. In the metric of X itself nothing is small: with
+A box around :math:`X = L L^T`, entry by entry, leaves the cone if the smallest eigenvalue is below
+the rounding of the largest entries. In the metric of X itself no eigenvalue is small: with
 
 .. math::  y + U w, \qquad U w = L W L^T \text{ on each matrix that consists of unknowns},
 
 the equations :math:`(E U) w = f - E y` have an exact solution of some size, and the matrix stays
-positive definite while :math:`|W|_F \le 1/2` and :math:`X - L L^T / 2 \succ 0`. That is the same
-statement in the unknowns w, and proved in the same way.
+positive definite while :math:`|W|_F \le 1/2` and :math:`X - L L^T / 2 \succ 0`. This is the same
+statement in the unknowns w, and is proved in the same way.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from sdpdr.certify.statement import Own, Statement
 from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.svec import upper_triangle
 
-# Numbers of one matrix up to which a dense map between them is formed: 8 MB.
+# Entries of a triangle up to which a dense map of triangles is formed: 8 MB.
 _DENSE_NUMBERS = 1000
-# Beside the largest entry of a factor.
+# Entries of a factor below this share of the largest are set to zero.
 _NOTHING = 1e-60
 
 
 def stretched(given: Statement, y: Array) -> Statement:
-    """The statement in unknowns w around a point, where costs are those beyond the point's.
+    """The statement in unknowns w around a point; its cost is the change from that of the point.
 
     Parameters
     ----------
     given : Statement
     y : array
-        Inside of all matrices that are unknowns.
+        Positive definite in all matrices that are unknowns.
 
     Raises
     ------
     UnprovedError
-        If there is no such matrix, or it is not inside.
+        If there is no such matrix, or it is not positive definite.
     """
     metric = Metric(given.matrices(), given.squares, y)
     E, around = metric.product(given.E, None if given.radii is None else given.radii[:, :-1])
@@ -59,7 +59,7 @@ def stretched(given: Statement, y: Array) -> Statement:
             return False
         middle, box = (part.copy() for part in given.box(y, metric.moves(reach)))
         for own in metric.own:
-            # Proved already: the tip is what a box of no size may hold.
+            # These cones are proved already; a box without size at the apex passes their test.
             middle[own.rows], box[own.rows] = 0.0, 0.0
         return given.contain(middle, box)
 
@@ -90,7 +90,7 @@ class Metric:
     Attributes
     ----------
     own : list of Own
-        The matrices that move by themselves.
+        The matrices that move independently.
     U, around : sparse arrays
 
     Raises
@@ -103,7 +103,7 @@ class Metric:
         self._y, self.own = y, list[Own]()
         taken = np.zeros(y.size, dtype=bool)
         for own in matrices:
-            # Matrices that share unknowns do not move by themselves.
+            # Matrices that share unknowns do not move independently.
             if own.columns.size <= _DENSE_NUMBERS and not np.any(taken[own.columns]):
                 self.own.append(own)
                 taken[own.columns] = True
@@ -127,7 +127,7 @@ class Metric:
     def product(
         self, E: sp.csr_array, data: sp.csr_array | None
     ) -> tuple[sp.csr_array, sp.csr_array]:
-        """E U, and radii of it where E has some."""
+        """E U and its radii, which include those of E."""
         radii = float(gamma(longest_row(E))) * (abs(E) @ self._size)
         radii = radii + 1.01 * (abs(E) @ self.around)
         if data is not None:
@@ -135,7 +135,7 @@ class Metric:
         return sp.csr_array(E @ self.U), sp.csr_array(radii)
 
     def moves(self, reach: Array) -> Array:
-        """By how much entries of y move where those of w do by ``reach``."""
+        """Bounds on the changes of y if entries of w change by ``reach``."""
         return UP * (1.0 + gamma(reach.size + 3)) * (self._size @ reach)
 
     def stays_inside(self, reach: Array) -> bool:
@@ -154,7 +154,7 @@ class Metric:
 
 
 def _factor(X: Array) -> Array:
-    """L with L L^T nearly a matrix, without what would underflow in products."""
+    """The Cholesky factor of a matrix, without entries whose products would underflow."""
     try:
         L = np.linalg.cholesky(X)
     except np.linalg.LinAlgError:
@@ -163,12 +163,12 @@ def _factor(X: Array) -> Array:
 
 
 def _half(X: Array, L: Array) -> tuple[Array, Array]:
-    """What half of L L^T leaves of X, which has about that size, and how it is rounded."""
+    """X - L L^T / 2, about half of X, and a bound on its rounding."""
     return X - 0.5 * (L @ L.T), float(gamma(L.shape[0] + 4)) * (np.abs(L) @ np.abs(L).T)
 
 
 def _placed(places: Index, block: sp.sparray, n: int) -> sp.csr_array:
-    """A block at some places of the diagonal."""
+    """A square matrix with a block in some rows and columns, and zeros elsewhere."""
     found = sp.coo_array(block)
     row, column = found.coords
     return sp.csr_array((found.data, (places[row], places[column])), shape=(n, n))
