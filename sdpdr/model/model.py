@@ -420,7 +420,7 @@ def _declared_by(block: Block) -> Mapping[str, Declared]:
 
 
 def _what_to_write(other: Any) -> str:
-    """Advice for someone who added this to a model."""
+    """Advice if something that is no block was added to a model."""
     if type(other).__module__.partition(".")[0] == "cvxpy":
         return "; write from_cvxpy(function) for constraints that are written in cvxpy"
     if isinstance(other, (bool, np.bool_)):

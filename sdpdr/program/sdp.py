@@ -59,12 +59,12 @@ class Remembering:
         return {part.name: getattr(self, part.name) for part in fields(cast(Any, self))}
 
     def remembered(self, make: Callable[[Any], _Made]) -> _Made:
-        """What a function makes of the object, which never changes: made once, for all who ask.
+        """The result of a function of the object, which never changes, so it is computed once.
 
         Parameters
         ----------
         make : callable
-            One that lasts, such as a class or a function of a module.
+            A class or a function of a module, which identifies the result.
         """
         known: dict[Callable[[Any], Any], Any] = self.__dict__.setdefault("_remembered", {})
         if make not in known:

@@ -161,13 +161,13 @@ class Cvxopt(CvxpySolver):
 
 
 class _Options:
-    """Who uses CVXOPT's global options."""
+    """The lock of CVXOPT's global options."""
 
     lock = threading.Lock()
 
     @classmethod
     def begin_again(cls) -> None:
-        """In a forked process nobody does."""
+        """Make a new lock in a forked process, in which no thread holds it."""
         cls.lock = threading.Lock()
 
 

@@ -23,7 +23,7 @@ _NAMES = {EXPONENTIAL: cp.ExpCone, POWER: cp.PowCone3D}
 
 
 def unknown_cones(program: FlatProgram, solver: CvxpySolver) -> list[str]:
-    """The kinds of cones of a program that a solver of cvxpy's does not know.
+    """The kinds of cones of a program that a solver of cvxpy does not support.
 
     Examples
     --------

@@ -74,7 +74,7 @@ class Dense(Solver):
 
 
 def _require_memory(sdp: SDP) -> None:
-    """Raise an error where the matrices of a step do not fit: many systems kill who tries."""
+    """Raise an error if the matrices of a step do not fit: many systems would kill the process."""
     unknowns = sum(v.size for v in sdp.variables)
     needed, here = PAIR * unknowns**2 / 2**30, allowed_memory() / 2**30
     if needed > here:

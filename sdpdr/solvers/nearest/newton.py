@@ -18,8 +18,8 @@ decomposition, and conjugate gradients with products of matrices, so that nothin
 larger than X. Multipliers of inequalities stay non-negative: those at zero that the gradient keeps
 there are left out of a step, and the step is projected (Bertsekas 1982).
 
-Whatever the multipliers, what they leave is :math:`\rho\,\Pi(A^*(y) / \rho - G)`, positive
-semidefinite, so that they prove a bound at every step. See Malick, A dual approach to semidefinite
+For all multipliers the dual slack is :math:`\rho\,\Pi(A^*(y) / \rho - G)`, positive
+semidefinite, so they prove a bound at every step. See Malick, A dual approach to semidefinite
 least-squares problems, SIAM J. Matrix Anal. Appl. 26 (2004); Qi and Sun, A quadratically convergent
 Newton method for computing the nearest correlation matrix, ibid. 28 (2006).
 """

@@ -1,9 +1,9 @@
-r"""What an edge program will take: the rank of its answer, and which engine is the faster one.
+r"""Prediction of the rank of the answer of an edge program, and of the faster engine.
 
-Points that neighbours hold on a sheet unfold into few dimensions; those of a table of many columns
-that are nearly noise into as many as there are columns, or as paths leave room for. The spectrum of
-a small landmark Isomap tells them apart: path lengths that are no distances give it eigenvalues
-below zero, and what is not well above the size of the lowest of these is noise of the paths.
+Points near a surface unfold into few dimensions, points of a noisy table with many columns into
+almost as many. The spectrum of a small landmark Isomap distinguishes them: path lengths that are
+not Euclidean distances cause negative eigenvalues, and eigenvalues that are not well above the
+absolute value of the lowest one are noise of the paths.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def why_not_factored(program: EdgeProgram) -> str:
 
 
 def expected_rank(program: EdgeProgram) -> int:
-    """Rank of the answer, as far as the graph tells.
+    """An estimate of the rank of the answer, from the graph.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def _work(program: EdgeProgram, rank: int) -> tuple[float, float]:
 
 
 def _rank(program: EdgeProgram) -> int:
-    """The rank of the answer, as far as the graph tells."""
+    """The estimate of `expected_rank`."""
     few = max(_LEAST_LANDMARKS, min(_RANK_SAMPLE_LEAST, _PATHS // program.n))
     spectrum = landmark_spectrum(program, few)
     rank = _directions(spectrum)

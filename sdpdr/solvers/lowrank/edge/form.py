@@ -50,7 +50,7 @@ def why_not(sdp: SDP) -> str | None:
 
 
 def edge_form(sdp: SDP) -> EdgeForm:
-    """Read a program as an edge program; once for each program, since planning asks as well.
+    """Read a program as an edge program, once for each program, since planning needs it as well.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def to_point(sdp: SDP, form: EdgeForm, factor: Array, weights: Array) -> Point:
             duals[r.label] = np.maximum(y, 0.0) if r.relation == "<=" else y
     values: dict[str, Value] = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
     values[sdp.psd_variables[0].name] = Factor(factor)
-    # The engine knows no slack: the cheapest is filled in.
+    # The engine has no slack scalars: fill in the cheapest ones.
     return Point(fill_slack(sdp, values), complete_multipliers(sdp, duals))
 
 

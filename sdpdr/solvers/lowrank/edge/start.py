@@ -1,4 +1,4 @@
-"""Before the first iteration, and after the last: a bounded variance, a start, limits held."""
+"""Before the first iteration a check of boundedness and a start; after the last, exact limits."""
 
 from __future__ import annotations
 

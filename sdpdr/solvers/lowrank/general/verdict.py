@@ -311,9 +311,9 @@ def is_unbounded(local: Local) -> bool:
 
 
 def _cancels(layout: Layout, factors: Sequence[Array], free: Array) -> bool:
-    """Whether what is large leaves nothing of itself in the rows, whatever their units.
+    """Whether the large part of an iterate cancels in all rows, independent of their units.
 
-    A row of small coefficients looks as if it saw nothing of an iterate that it holds.
+    The value of a row with small coefficients is small even if the row limits the iterate.
     """
     problem = layout.problem
     squares = [np.einsum("ik,ik->i", f, f) for f in factors]

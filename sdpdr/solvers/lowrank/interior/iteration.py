@@ -65,7 +65,7 @@ class Interior:
     Attributes
     ----------
     point, kept : Iterate or None
-        The last point reached by `run`, whatever stopped it, and the last that keeps all rows.
+        The last point reached by `run`, and the last one that keeps all rows.
 
     References
     ----------

@@ -52,8 +52,8 @@ _ROWS = 4096
 _EXACT = 1e-10
 # Columns at which work is counted: those of a first factor with a shape.
 INTERIOR_RANK = 8
-# Numbers in a column of the factor and multiplications beyond which products are the faster way:
-# their steps take as long for each point whatever the graph, factorizations the square of a column.
+# Numbers in a column of the factor, and multiplications, beyond which products are faster: their
+# time for each point does not depend on the graph, that of factorizations on the squared column.
 _COLUMN, _WORK = 1000.0, 3e9
 # Factorizations that a run takes: 47 for a density map of 10,000 points, a hundred for others.
 # Where there is no time for these, products show a point and a bound sooner.
@@ -301,8 +301,7 @@ class InteriorWork:
         >>> work.fits(np.inf, 3e8)
         True
         """
-        # What is small is over before it would be missed, and who sets no limit has all the time
-        # that any limit would give.
+        # Small work is always in time, and without a time limit all work is.
         in_time = self.multiplications <= max(_WORK, PACE * seconds / _FACTORIZATIONS)
         return in_time and self.numbers <= numbers
 
