@@ -1,11 +1,11 @@
 r"""Exact solutions of equations near a factor, at low rank.
 
-In terms of a factor, :math:`K = R R^T`, membership of the cone is no condition, and equations are
-quadratic ones in the unknowns :math:`u = (R, z)`, points and scalars:
+In terms of a factor, :math:`K = R R^T` is always in the cone, and equations are quadratic in the
+unknowns :math:`u = (R, z)`, points and scalars:
 
 .. math::  F(u + d) = F(u) + J d + Q(d), \qquad Q(d)_e = \langle A_e, D D^T \rangle ,
 
-where D is the part of d in R. Rows that confine K to a face, :math:`K U = 0`, are linear ones,
+where D is the part of d in R. Rows that confine K to a face, :math:`K U = 0`, are linear,
 :math:`U^T R = 0`. Points are in units of their own lengths, rows in units of their slopes, and
 scalars with a sign in units of themselves. With the smallest singular value of J at least
 :math:`\sigma`, :math:`|F(u)| \le \rho` and :math:`|Q(d)| \le \kappa |D|^2`, there is a solution
@@ -16,22 +16,22 @@ with
 the map :math:`w \mapsto -F(u) - Q(J^+ w)` takes the ball of radius :math:`2 \rho` to itself, and
 by Brouwer's theorem has a fixed point w there, whose :math:`d = J^+ w` solves the equations.
 
-For :math:`\kappa`: with :math:`a_e` no less than the spectral norm of :math:`A_e`, a the largest,
-and g the largest sum of those that see one point,
+For :math:`\kappa`, let :math:`a_e` be at least the spectral norm of :math:`A_e`, a the largest of
+them, and g the largest sum of those of rows that read one point. Then
 
 .. math::  \sum_e \langle A_e, D H^T \rangle^2
            \le \sum_e a_e^2 |D_{(e)}|^2 |H_{(e)}|^2
            \le a |D|^2 \sum_e a_e |H_{(e)}|^2 \le a\, g\, |D|^2 |H|^2 ,
 
-where :math:`D_{(e)}` are the points that row e sees. So :math:`\kappa = \sqrt{a g}`, and a step D
+where :math:`D_{(e)}` are the points that row e reads. So :math:`\kappa = \sqrt{a g}`, and a step D
 changes J by no more than :math:`2 \kappa |D|` in norm: one bound on singular values serves all
 points that short steps lead to.
 
-A diagonal that is fixed, one number that is fixed and a principal block are such equations as well;
-the slopes of the first are orthogonal to each other, so that factorizing them takes no time.
+A fixed diagonal, a fixed number and a fixed principal block are such equations as well; the slopes
+of the first are orthogonal, so their factorization takes no time.
 
-Where the feasible set has no interior, multipliers y with :math:`\sum_e y_e A_e R = 0` exist, J has
-not full rank, and there is no such proof.
+If the feasible set has no interior, multipliers y with :math:`\sum_e y_e A_e R = 0` exist, J does
+not have full rank, and there is no such proof.
 
 References
 ----------
@@ -61,7 +61,7 @@ from sdpdr.linalg.rounding import dot_enclosure, gamma, near_powers
 from sdpdr.linalg.walks import envelope
 from sdpdr.program.face import null_vectors
 
-# Newton rounds with a new Jacobian, and steps with the same one; fewer if a step does not halve the
+# Most Newton rounds with a new Jacobian, and steps with the same one, while a step halves the
 # residual.
 _ROUNDS, _STEPS = 4, 12
 # Costs, in operations of a dense factorization: of a product of two sparse entries of J J^T, and of
@@ -69,8 +69,8 @@ _ROUNDS, _STEPS = 4, 12
 _PRODUCT, _ENTRY, _MOST_PRODUCTS = 20.0, 2e3, 1e8
 # Cost of a proved bound on singular values, in factorizations of J J^T.
 _BOUNDED = 4.0
-# The largest distance of the exact solution, in units of the points: `sdpdr.certify.near` needs it
-# below one.
+# Largest distance of the exact solution, in units of the points; `sdpdr.certify.near` needs less
+# than one.
 _FAR = 0.5
 _DEPENDENT = "the equations depend on each other in terms of the factor"
 
@@ -82,7 +82,7 @@ def solved_near(
     solved: NDArray[np.bool_],
     effort: Effort,
 ) -> Candidate:
-    """A point near one of low rank at which some rows, and those that state faces, hold exactly.
+    """A point near one of low rank at which some rows, and all rows K u = 0, hold exactly.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def solved_near(
     z : array of shape (q,)
         All scalars.
     solved : array of bool, shape (m,)
-        Which rows are to hold as equations.
+        Rows that must hold as equations.
     effort : Effort
 
     Raises
@@ -142,7 +142,7 @@ class _System:
     # -- numbers --------------------------------------------------------------------------------
 
     def _missed(self) -> tuple[Array, Array]:
-        """Residuals of all equations, those of faces last, and bounds on their rounding errors."""
+        """Residuals of all equations, with faces last, and bounds on their rounding errors."""
         missed, around = left_over(self.groups, self.points, self.b, self.B, self.z)
         ends = []
         for name, null in self.nulls.items():
@@ -158,7 +158,7 @@ class _System:
     def _stacked(
         self, make: Callable[[LinearMap, Near], sp.csr_array], per_point: bool = False
     ) -> list[sp.csr_array]:
-        """For every matrix the arrays made of its maps, stacked by rows."""
+        """For every matrix, the results of ``make`` for its maps, stacked by rows."""
         found = []
         for name, near in self.points.items():
             width = near.units.size if per_point else near.factor.size
@@ -191,7 +191,7 @@ class _System:
         rest = sp.csr_array((sum(face.shape[0] for face in faces), self.unknown.size))
         below = sp.hstack([sp.block_diag(faces), rest]) if faces else rest
         J = sp.csr_array(sp.vstack([sp.hstack([*parts, scalars]), below]))
-        # Scalars have powers of two for units; the last column is that of right sides.
+        # Units of scalars are powers of two, without rounding; the last column is for sides.
         far = sp.hstack([*errors, sp.csr_array((scalars.shape[0], self.unknown.size + 1))])
         return J, sp.csr_array(sp.vstack([far, sp.csr_array((below.shape[0], J.shape[1] + 1))]))
 
@@ -213,7 +213,7 @@ class _System:
     # -- steps ----------------------------------------------------------------------------------
 
     def is_solved(self, effort: Effort) -> bool:
-        """Newton steps with one Jacobian, and whether they prove that a solution is near.
+        """Take Newton steps with one Jacobian; True if they prove that a solution is near.
 
         Raises
         ------

@@ -1,10 +1,10 @@
-r"""Points with their multipliers, and directions from them, which leave little of their equations.
+r"""Points with their multipliers, and directions from them with small residuals.
 
-A direction is refined against what it leaves of its equations, computed from the rows of the
-program and not from the matrix that was factored, of which rounding takes all directions that are
-small beside others. Its error is the least that combinations of all corrections leave (Eisenstat,
-Elman, Schultz, "Variational iterative methods for nonsymmetric systems of linear equations", SIAM
-J. Numer. Anal. 20(2), 1983).
+A direction is refined by its residual, which is computed from the rows of the program: the
+factorized matrix has lost directions that are small relative to others to rounding. The refined
+direction has the least residual among combinations of all corrections (Eisenstat, Elman, Schultz,
+"Variational iterative methods for nonsymmetric systems of linear equations", SIAM J. Numer. Anal.
+20(2), 1983).
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from sdpdr.base.arrays import Array
 from sdpdr.solvers.dense.normal import Data, Normal
 from sdpdr.solvers.dense.scaling import Scaling
 
-# Corrections in a row that take less than a hundredth of an error, after which no other is tried.
+# Corrections in a row that reduce the residual by less than a hundredth, after which none is tried.
 _PATIENCE, _LESS = 8, 0.99
-# What a correction must have that others before it have not.
+# Share of a correction that must be linearly independent of earlier ones.
 _NEW = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
 class ConicIterate:
-    """A point v, s with multipliers y of equations and z of cones, and what is left of each.
+    """A point v, s with multipliers y of equations and z of cones, and their residuals.
 
     Attributes
     ----------
@@ -49,12 +49,12 @@ class ConicIterate:
 
     @classmethod
     def at(cls, data: Data, v: Array, s: Array, y: Array, z: Array) -> ConicIterate:
-        """With residuals."""
+        """Compute the residuals."""
         free = data.adjoint @ z - data.cost - data.curvature * v - data.E.T @ y
         return cls(v, s, y, z, free, data.e - data.E @ v, data.slack @ v + data.offset - s)
 
     def folded(self, data: Data) -> ConicIterate:
-        """The same, with every matrix as its ``svec``."""
+        """The iterate with every matrix as its ``svec``."""
         fold = data.cones.entries.T
         return replace(self, s=fold @ self.s, z=fold @ self.z, apart=fold @ self.apart)
 
@@ -67,18 +67,18 @@ class ConicIterate:
         return float(data.cost @ self.v) + self._curved(data)
 
     def bound(self, data: Data) -> float:
-        """The bound of the multipliers, were they feasible."""
+        """The dual objective, which is a bound if the multipliers are feasible."""
         return self.gain(data) - self._curved(data)
 
     def _curved(self, data: Data) -> float:
         return 0.5 * float(data.curvature @ (self.v * self.v))
 
     def gain(self, data: Data) -> float:
-        """What multipliers that were feasible without a cost would gain."""
+        """The linear part of the dual objective; positive for a ray of multipliers."""
         return -float(data.e @ self.y + data.offset @ self.z)
 
     def left(self) -> float:
-        """The size of what is left of both equations."""
+        """The norm of the residuals of both equations."""
         return float(np.hypot(np.linalg.norm(self.free), np.linalg.norm(self.missed)))
 
     def error(self, data: Data) -> float:
@@ -98,7 +98,7 @@ class ConicDirection:
 
 
 class Directions:
-    """Directions from a point: the sum of scaled ds and dz is as wanted.
+    """Directions from a point, with a given sum of scaled ds and dz.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Directions:
         self._apart = self.scaling.inner(now.apart)
 
     def towards(self, wanted: Array) -> ConicDirection:
-        """The direction that takes all residuals, as the factor has it."""
+        """The direction that removes all residuals, up to the accuracy of the factor."""
         data, scaling, now, apart = self.data, self.scaling, self.now, self._apart
         right = now.free + data.adjoint @ scaling.outer(wanted - apart)
         dv, dy = self._system.solve(right, now.missed, refine=False)
@@ -127,12 +127,12 @@ class Directions:
         return ConicDirection(dv, dy, ds, wanted - ds)
 
     def refined(self, wanted: Array, goal: float, most: int) -> ConicDirection:
-        """The same, refined until no more than a goal is left of its equations, or in vain."""
+        """The direction, refined until its residual is at most ``goal`` or no longer falls."""
         data, scaling = self.data, self.scaling
         best = found = self.towards(wanted)
         left = self._left(found)
         least, idle, p, m = float(np.linalg.norm(left)), 0, found.dv.size, found.dy.size
-        # Corrections found so far, as dv, dy and ds in a row, and what each takes, of length one.
+        # Corrections so far, each as one vector of dv, dy and ds, and their images of length one.
         images, steps = np.empty((0, p + m)), np.empty((0, p + m + wanted.size))
         while least > goal and idle < _PATIENCE and len(images) < most:
             dv, dy = self._system.solve(left[:p], left[p:], refine=False)
@@ -140,7 +140,7 @@ class Directions:
             image = data.adjoint @ scaling.outer(ds) + data.curvature * dv + data.E.T @ dy
             image, step = np.concatenate([image, data.E @ dv]), np.concatenate([dv, dy, ds])
             whole = float(np.linalg.norm(image))
-            # Twice, since once leaves of what is parallel what rounding makes of it.
+            # Twice, because one orthogonalization leaves parallel parts of the size of rounding.
             for _ in range(2):
                 parts = images @ image
                 image, step = image - parts @ images, step - parts @ steps
@@ -160,7 +160,7 @@ class Directions:
         return best
 
     def _left(self, found: ConicDirection) -> Array:
-        """What a direction leaves of both equations."""
+        """The residuals of both equations after a direction."""
         data, now = self.data, self.now
         free = now.free + data.adjoint @ self.scaling.outer(found.dz)
         free -= data.curvature * found.dv + data.E.T @ found.dy

@@ -1,8 +1,8 @@
 r"""A primal-dual interior-point method, from a point that need not satisfy any equation.
 
-Every step is Mehrotra's: one towards the optimum says how far the barrier may fall, and how much
-curvature the next one is to take into account. The multiplier z of the cones, y of the equations
-and the point go their own ways, but where squares are in the cost.
+Every step is a predictor-corrector step of Mehrotra: a step towards the optimum determines how far
+the barrier may fall, and the curvature for which the next step corrects. The point and the
+multipliers have step lengths of their own, unless there are squares in the cost.
 
 References
 ----------
@@ -25,25 +25,25 @@ from sdpdr.program.run import Verdict
 from sdpdr.solvers.dense.direction import ConicDirection, ConicIterate, Directions
 from sdpdr.solvers.dense.normal import Data, Normal
 
-# Share of the way to the boundary that a step goes, and the least step that gets anywhere.
+# Share of the way to the boundary that a step goes, and the least useful step.
 _SHARE, _LEAST = 0.9, 1e-4
-# Over the tolerance of the gap, that of residuals.
+# Tolerance of residuals over that of the gap.
 _RESIDUALS = 10.0
-# What a step may leave of its equations, beside what there is of residuals or is allowed of them,
-# and how often it is refined for that; the same where rounding alone is to be left.
+# Residual that a step may leave, relative to the present or the allowed one, and most refinements
+# for it; the same if only rounding may be left.
 _SMALL, _SELDOM = 1e-3, 12
 _ROUNDING, _OFTEN = 1e-12, 30
-# Steps after which at most this share is left of gap and residuals, or nothing more is expected:
-# next to an optimum that is not attained, or has no multipliers, steps become short.
+# Steps in which the gap or the residuals must fall to a share, or the method ends: steps are short
+# next to an optimum that is not attained, or has no multipliers.
 _PATIENCE, _PROGRESS = 10, 0.5
-# What a ray may miss its equations by, relatively.
+# Largest relative residual of a ray.
 _RAY = 1e-9
 Follow = Callable[[Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True, eq=False)
 class Ending:
-    """How it ended: the last iterate, what it is, and after how many steps."""
+    """The end of a run: the last iterate, its verdict, and the number of steps."""
 
     last: ConicIterate
     verdict: Verdict
@@ -69,9 +69,9 @@ def minimized(
     max_iter : int
     deadline : Deadline, optional
     follow : callable, optional
-        Given a record an iteration.
+        Called with a record for each iteration.
     exact : bool, default False
-        Whether steps are to leave no residuals of equations but of rounding.
+        Whether steps leave residuals of equations of the size of rounding only.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class _Method:
         small = now.gap() <= self._tol * max(1.0, abs(now.value(data)))
         if small and now.error(data) <= _RESIDUALS * self._tol:
             return Verdict.SOLVED
-        # Multipliers that gain without limit, or a direction that does.
+        # A ray of multipliers, or a direction of unbounded gain.
         gain = now.gain(data)
         left = now.free + data.cost + data.curvature * now.v
         if gain > 0.0 and np.linalg.norm(left) <= _RAY * gain:
@@ -156,7 +156,7 @@ class _Method:
         return Verdict.UNBOUNDED if apart <= _RAY * loss else None
 
     def _first(self) -> ConicIterate:
-        """The shortest s and z that satisfy their equations, moved inside."""
+        """The shortest s and z that satisfy their equations, moved into the interior."""
         data = self._data
         system = self._normal.factored(None)
         v, _ = system.solve(-(data.adjoint @ data.offset), data.e)
@@ -171,7 +171,7 @@ class _Method:
         return x if least >= room else x + (max(1.0, room) - least) * cones.identity
 
     def _moved(self, now: ConicIterate) -> ConicIterate | None:
-        """The next iterate; None where a step gets nowhere."""
+        """The next iterate; None if the step is too short."""
         data = self._data
         ways = Directions(data, self._normal, now)
         scaling, gap = ways.scaling, now.gap()
@@ -183,16 +183,16 @@ class _Method:
         left = float((point + one * ahead.ds) @ (point + other * ahead.dz))
         share = min(1.0, max(0.0, left / gap)) ** 3
         barrier = share * gap / data.cones.degree
-        # The product of both is to be as large as the barrier.
+        # The product of both should equal the barrier.
         wanted = barrier * data.cones.identity - scaling.product(ahead.ds, ahead.dz)
         wanted = scaling.divided(wanted) - point
         found = ways.refined(wanted, *self._goal(now))
         return self._at_end(ways, found)
 
     def _without_residuals(self, now: ConicIterate) -> ConicIterate:
-        """Next to an optimum, a point that leaves no residuals, as far as the cones allow.
+        """A point next to an optimum without residuals, as far as the cones allow.
 
-        Proofs move such a point and its multipliers the least.
+        Proofs then move the point and its multipliers less.
         """
         with suppress(np.linalg.LinAlgError):
             ways = Directions(self._data, self._normal, now)
@@ -201,13 +201,13 @@ class _Method:
         return now
 
     def _goal(self, now: ConicIterate) -> tuple[float, int]:
-        """What a step may leave of its equations, and how often it is refined for that."""
+        """The residual that a step may leave, and the most refinements for it."""
         if self._exact:
             return _ROUNDING * self._size, _OFTEN
         return _SMALL * max(now.left(), _SMALL * self._tol * self._size), _SELDOM
 
     def _at_end(self, ways: Directions, found: ConicDirection) -> ConicIterate | None:
-        """As far along a direction as cones allow; None where that is nowhere."""
+        """The iterate as far along a direction as cones allow; None if the step is too short."""
         data, now = self._data, ways.now
         reach = ways.scaling.reach(found.ds, found.dz)
         lengths = [min(1.0, _SHARE * x) for x in reach]
@@ -223,7 +223,7 @@ class _Method:
 
 
 def _is_stuck(left: Sequence[tuple[float, float]]) -> bool:
-    """Whether neither the gap nor the residuals became much less in the last steps."""
+    """Whether neither the gap nor the residuals fell much in the last steps."""
     if len(left) <= _PATIENCE:
         return False
     before, now = (np.min(part, axis=0) for part in (left[:-_PATIENCE], left))

@@ -1,4 +1,4 @@
-r"""The linear system of a step: all matrices as one, which is positive definite, and equations.
+r"""The linear system of a step: a positive definite matrix, and equations.
 
 With :math:`s = M v + t` and the scaling R of every cone, a step of v solves
 
@@ -8,7 +8,7 @@ With :math:`s = M v + t` and the scaling R of every cone, a step of v solves
     \begin{pmatrix} dv \\ dy \end{pmatrix} = \begin{pmatrix} r \\ q \end{pmatrix},
     \quad W = (R R^T)^{-1} \otimes (R R^T)^{-1}.
 
-How the product of one matrix is found, `sdpdr.linalg.congruent` says.
+`sdpdr.linalg.congruent` computes the product for one matrix.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from sdpdr.solvers.dense.scaling import Cones, OrderGroup, Scaling
 
 # Multiplications in the time of the calls for the product of one small matrix.
 _PRODUCT_CALLS = 2e5
-# How many times as many unknowns as each matrix sees there are, for tables to take less time.
+# Number of unknowns over those in each matrix, from which tables are faster.
 _FEW = 2
-# What is added to a matrix of unit diagonal that may be singular; more where that is too little.
+# Shifts of a matrix with unit diagonal that may be singular, tried in turn.
 _SHIFTS = (1e-14, 1e-12, 1e-10)
-# Share of entries from which on a product of sparse matrices is worth keeping sparse.
+# Share of nonzero entries up to which a matrix is kept sparse.
 _FILLED = 0.1
 
 
@@ -74,12 +74,12 @@ class Data:
 
     @cached_property
     def is_curved(self) -> bool:
-        """Whether there are squares in the cost."""
+        """Whether the cost has squares."""
         return bool(np.any(self.curvature))
 
     @cached_property
     def sizes(self) -> tuple[float, float, float]:
-        """One more than the lengths of c, e and t, which residuals are relative to."""
+        """One plus the norms of c, e and t, to which residuals are relative."""
         c, e, t = (1.0 + float(np.linalg.norm(x)) for x in (self.cost, self.e, self.t))
         return c, e, t
 
@@ -99,12 +99,12 @@ class Normal:
         self._half_lines(sp.csr_array(cones.entries[: cones.half_lines] @ data.M))
 
     def _half_lines(self, part: sp.csr_array) -> None:
-        """Limits on few unknowns, whose products are stored, and the other half-lines."""
+        """Store products of half-lines on few unknowns, and the rows of the others."""
         p, count = part.shape[1], np.diff(part.indptr)
         is_short = count**2 <= p
         self._short, self._more = np.flatnonzero(is_short), np.flatnonzero(~is_short)
         short = chosen_rows(part, self._short)
-        # Each entry meets all those of its line.
+        # Pairs of entries of the same row.
         line, count = row_of_each(short), count[self._short]
         one = np.repeat(np.arange(short.nnz), count[line])
         first = np.repeat(np.cumsum(count[line]) - count[line], count[line])
@@ -152,13 +152,13 @@ def _identities(group: OrderGroup) -> Array:
 
 
 def _product_of(group: OrderGroup, data: Data) -> Callable[[Array, Array], None]:
-    """Adds the product of matrices of one order, given their roots, to a matrix."""
+    """A function that adds the products of matrices of one order, given their roots."""
     n, count, p = group.order, len(group.places), data.cost.size
     rows = sp.csr_array(data.slack[group.part])
     seen = sp.csr_array((rows.data, rows.indices, rows.indptr[:: n * n]), (count, p), copy=True)
     seen.sum_duplicates()
     k = int(np.max(np.diff(seen.indptr), initial=1))
-    # Entries of small matrices are multiplied without a look at which of them are zero.
+    # Small matrices are multiplied as dense ones.
     if k * n * n * (4.0 * n + k / 2.0) > _PRODUCT_CALLS:
         return partial(_add_blocks, [BlockColumns.of(n, data.M[place]) for place in group.places])
     if _FEW * k > p:
@@ -170,16 +170,16 @@ def _product_of(group: OrderGroup, data: Data) -> Callable[[Array, Array], None]
 def _apart(
     rows: sp.csr_array, seen: sp.csr_array, n: int, k: int
 ) -> Callable[[Array, Array], None]:
-    """The same for matrices each of which sees few unknowns, k at most.
+    """`_product_of` for matrices with at most k unknowns each.
 
-    What a matrix sees has a place of its own in a table, so that all are multiplied at once.
+    The unknowns of each matrix have places of their own in a table, so all are multiplied at once.
     """
     count, p = seen.shape
     block = row_of_each(seen)
     place = np.arange(seen.nnz) - seen.indptr[block]
     place_of = np.zeros((count, p), dtype=np.intp)
     place_of[block, seen.indices] = place
-    # Places that are left over hold zeros, wherever they are added.
+    # Unused places hold zeros, so it does not matter where they are added.
     at = np.zeros((count, k), dtype=np.intp)
     at[block, place] = seen.indices
     matrix, entry = np.divmod(row_of_each(rows), n * n)
@@ -222,7 +222,7 @@ class Factored:
     Raises
     ------
     numpy.linalg.LinAlgError
-        If the matrix is singular, or the equations depend on each other, by far.
+        If the matrix is singular, or equations are dependent, in spite of the shifts.
     """
 
     def __init__(self, matrix: Array, E: Array) -> None:
@@ -235,11 +235,11 @@ class Factored:
             self._halves = sl.lapack.dtrtrs(self._lower, scaled, lower=1)[0]
             products = self._halves.T @ self._halves
             sizes = np.diagonal(products)
-            self._prices = 1.0 / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))
-            self._corner = _cholesky(products, self._prices)
+            self._units_of_rows = 1.0 / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))
+            self._corner = _cholesky(products, self._units_of_rows)
 
     def solve(self, right: Array, missed: Array, *, refine: bool = True) -> tuple[Array, Array]:
-        """Dv and dy, with one step of refinement unless it is not to be."""
+        """Dv and dy, by default with one step of refinement."""
         dv, dy = self._solved(right, missed)
         if not refine:
             return dv, dy
@@ -249,20 +249,20 @@ class Factored:
         return dv + more, dy + further
 
     def _solved(self, right: Array, missed: Array) -> tuple[Array, Array]:
-        if not right.size:  # of which LAPACK complains
+        if not right.size:  # LAPACK refuses empty arrays
             return right, np.zeros(missed.size)
         half = sl.lapack.dtrtrs(self._lower, (self._units * right)[:, None], lower=1)[0][:, 0]
         dy = np.zeros(0)
         if missed.size:
-            left = (self._prices * (self._halves.T @ half - missed))[:, None]
-            dy = self._prices * sl.lapack.dpotrs(self._corner, left, lower=1)[0][:, 0]
+            left = (self._units_of_rows * (self._halves.T @ half - missed))[:, None]
+            dy = self._units_of_rows * sl.lapack.dpotrs(self._corner, left, lower=1)[0][:, 0]
             half = half - self._halves @ dy
         dv = sl.lapack.dtrtrs(self._lower, half[:, None], lower=1, trans=1)[0][:, 0]
         return self._units * dv, dy
 
 
 def _cholesky(matrix: Array, units: Array) -> Array:
-    """The lower triangle of a symmetric matrix, in units that make its diagonal one."""
+    """The Cholesky factor of a symmetric matrix, in units that make its diagonal one."""
     if not np.isfinite(np.sum(matrix)):
         raise np.linalg.LinAlgError("numbers became too large")
     places = np.arange(len(matrix))
@@ -270,7 +270,7 @@ def _cholesky(matrix: Array, units: Array) -> Array:
         scaled = matrix * units
         scaled *= units[:, None]
         scaled[places, places] += shift
-        # LAPACK reads columns, and would copy what is stored by rows.
+        # LAPACK expects columns, and would copy an array that is stored by rows.
         lower, broken = sl.lapack.dpotrf(scaled.T, lower=1, overwrite_a=1)
         if not broken:
             return np.asarray(lower)

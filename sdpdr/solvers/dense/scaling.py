@@ -4,9 +4,9 @@ For positive definite S and Z there is one R with :math:`R^{-1} S R^{-T} = R^T Z
 diagonal (Nesterov, Todd, "Self-scaled barriers and interior-point methods for convex programming",
 Math. Oper. Res. 22, 1997).
 
-During the iteration points are vectors of half-lines and *all* entries of the matrices, those of
-one order next to each other: such a vector is a stack of matrices without a copy, and calls for
-small matrices take longer than their numbers. Matrices of order 1 are half-lines.
+During the iteration points are vectors of half-lines and *all* entries of the matrices, with
+matrices of one order next to each other. Such a vector is a stack of matrices without a copy, which
+saves calls for small matrices. Matrices of order 1 are half-lines.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, diagonal, placed
 from sdpdr.linalg.svec import full_from_svec, svec_size
 
-# One over the longest step.
+# Reciprocal of the longest step.
 _SHORTEST = 1e-12
 
 
@@ -33,9 +33,9 @@ class OrderGroup:
     ----------
     order : int
     places : list of slice
-        Where each is, in points with matrices as ``svec``.
+        Position of each, in points with matrices as ``svec``.
     part : slice
-        Where all their entries are, during the iteration.
+        Positions of all their entries, during the iteration.
     """
 
     order: int
@@ -50,7 +50,7 @@ class Cones:
     Attributes
     ----------
     linear : int
-        How many half-lines.
+        Number of half-lines.
     orders : tuple of int
         Orders of the matrices.
     """
@@ -60,23 +60,23 @@ class Cones:
 
     @cached_property
     def ends(self) -> list[int]:
-        """Where the half-lines and every matrix end, each as its ``svec``."""
+        """Ends of the half-lines and of every matrix, each as its ``svec``."""
         sizes = np.cumsum([self.linear, *map(svec_size, self.orders)])
         return [int(end) for end in sizes]
 
     @property
     def size(self) -> int:
-        """How many numbers a point has, with every matrix as its ``svec``."""
+        """Number of entries of a point, with every matrix as its ``svec``."""
         return self.ends[-1]
 
     @property
     def degree(self) -> int:
-        """How many eigenvalues a point has."""
+        """Number of eigenvalues of a point."""
         return self.linear + sum(self.orders)
 
     @cached_property
     def half_lines(self) -> int:
-        """How many half-lines there are with matrices of order 1, which are stored next to them."""
+        """Number of half-lines and matrices of order 1, which are stored next to them."""
         return self.linear + self.orders.count(1)
 
     @cached_property
@@ -91,7 +91,7 @@ class Cones:
         return tuple(found)
 
     def _places(self, order: int) -> list[slice]:
-        """Where matrices of an order are in a point with matrices as ``svec``."""
+        """Positions of the matrices of an order in a point with matrices as ``svec``."""
         return [
             slice(begin, end)
             for n, begin, end in zip(self.orders, self.ends, self.ends[1:], strict=False)
@@ -137,7 +137,7 @@ class Cones:
 
 
 class Scaling:
-    """The scaling at a point and a multiplier inside all cones.
+    """The scaling at a point and a multiplier in the interior of all cones.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class Scaling:
     Attributes
     ----------
     point : array
-        Both, in the scaling: a diagonal matrix for every cone.
+        The scaled point, which equals the scaled multiplier: a diagonal matrix for every cone.
     roots : list of arrays of shape (count, order, order)
         Inverses of R, by order.
     weights : array
@@ -156,7 +156,7 @@ class Scaling:
     Raises
     ------
     numpy.linalg.LinAlgError
-        If one of them is not inside.
+        If one of them is not in the interior.
     """
 
     def __init__(self, cones: Cones, s: Array, z: Array) -> None:
@@ -189,7 +189,7 @@ class Scaling:
         return found
 
     def outer(self, x: Array) -> Array:
-        """A scaled step of the multiplier, as it is: R^-T X R^-1."""
+        """A scaled step of the multiplier, without the scaling: R^-T X R^-1."""
         found, k = np.empty(x.size), self.cones.half_lines
         found[:k] = x[:k] / self.weights
         for X, root, stored in self._each(x, self.roots, found):
@@ -205,7 +205,7 @@ class Scaling:
         return found
 
     def divided(self, x: Array) -> Array:
-        """What has the symmetric product x with the scaled point."""
+        """The matrix whose symmetric product with the scaled point is x."""
         found, k = np.empty(x.size), self.cones.half_lines
         found[:k] = x[:k] / self.point[:k]
         for X, values, stored in self._each(x, self._diagonals, found):
@@ -213,12 +213,12 @@ class Scaling:
         return found
 
     def reach(self, *steps: Array) -> list[float]:
-        """How far one may go from the scaled point along scaled steps without leaving a cone."""
+        """The longest multiples of scaled steps that stay in the cones, from the scaled point."""
         lows = np.array([self._eigenvalues(step)[0] for step in steps])
         return [float(x) for x in 1.0 / np.maximum(-lows, _SHORTEST)]
 
     def reach_of_both(self, ds: Array) -> list[float]:
-        """The same along ds and along dz, where the sum of both leads to zero."""
+        """`reach` along ds and dz, whose sum leads to zero."""
         least, largest = self._eigenvalues(ds)
         return [1.0 / max(-least, _SHORTEST), 1.0 / max(1.0 + largest, _SHORTEST)]
 
@@ -236,7 +236,7 @@ class Scaling:
     def _each(
         self, x: Array, middle: Sequence[Array], found: Array
     ) -> zip[tuple[Array, Array, Array]]:
-        """Matrices of a point by order, what belongs to them, and where results are stored."""
+        """Yield, by order, matrices of a point, another array, and the array for the results."""
         return zip(self.cones.stacks(x), middle, self.cones.stacks(found), strict=True)
 
 

@@ -5,14 +5,14 @@ With the barrier F of the cone, points u and multipliers y of the central path s
 .. math::  c - B^T y + \mu F'(u) = 0, \qquad B u = g ,
 
 and the optimum is their limit. Newton steps, the tangent of the path and derivatives by parameters
-are answers of one system to different right sides. In a basis in which the Hessian of the barrier
-is diagonal it reads
+are solutions of one system with different right-hand sides. In a basis in which the Hessian of the
+barrier is diagonal it reads
 
 .. math::  \begin{pmatrix} -D & B^T \\ B & 0 \end{pmatrix}
            \begin{pmatrix} du \\ dy \end{pmatrix} = \begin{pmatrix} r \\ p \end{pmatrix},
            \qquad D = \mu F''(u) .
 
-In the limit D is zero on what lies inside of the cone, and infinite on what stays at zero.
+In the limit D is zero on entries in the interior of the cone, and infinite on entries at zero.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
 from sdpdr.linalg.svec import SQRT2, full_from_svec, smat, svec
 from sdpdr.solving.derivatives.equations import Equations
 
-# Entries of D below which an entry of u stays an unknown: dividing by D loses digits of others.
+# Entries of u with a smaller D are not eliminated: division by D would lose digits of others.
 _UNKNOWN = 1e-2
-# Eigenvalues, relative to the largest, of equations that depend on others; and those that may be so
-# because bases turn on the way to the optimum by about the gap of the path's last point.
+# Eigenvalues, relative to the largest, of dependent equations; and those that may be dependent,
+# because bases rotate on the way to the optimum by about the gap of the path's last point.
 _DEPENDENT, _DOUBTFUL = 1e-9, 1e-7
-# Eigenvalues, relative to the largest, that may be rounding where they do not vanish.
+# Eigenvalues, relative to the largest, that may be rounding.
 _ZERO = 1e-9
 # Eigenvalues of a Hessian, relative to the largest, that are more than rounding.
 _PRECISION = 1e-13
-# Keeps a share of nothing from being a division by zero.
+# Avoids a division of zero by zero.
 _TINY = np.finfo(float).tiny
-# Share of a right side that a factorization may leave.
+# Relative residual that a factorization may leave.
 _LOST = 1e-6
 
 
@@ -52,11 +52,11 @@ class _Frame(NamedTuple):
     Attributes
     ----------
     at : array of int
-        Where the cone is in u.
+        Positions of the cone in u.
     vectors : array
         The basis; of matrices, eigenvectors.
     sizes : array
-        Eigenvalues; both of a second-order cone; none where a cone has none.
+        Eigenvalues: two for a second-order cone, none for cones without eigenvalues.
     pairs : tuple of two arrays of int
         The eigenvalues whose product divides :math:`\mu` on each entry.
     diagonal : array of int
@@ -75,18 +75,18 @@ class _Frame(NamedTuple):
         return len(self.vectors) < self.at.size or self.at.size == 1
 
     def rotated(self, v: Array, *, back: bool) -> Array:
-        """Numbers in the basis, or from there."""
+        """A vector in the basis or, with ``back``, from the basis."""
         Q = self.vectors.T if back else self.vectors
         return svec(Q.T @ smat(v) @ Q) if self.is_matrix else np.asarray(Q.T @ v)
 
 
-def _of_matrix(at: Index, u: Array) -> _Frame:
+def _matrix_frame(at: Index, u: Array) -> _Frame:
     values, Q = np.linalg.eigh(smat(u))
     j, i = np.tril_indices(values.size)
     return _Frame(at, Q, values, (i, j), np.flatnonzero(i == j))
 
 
-def _of_second_order(at: Index, u: Array) -> _Frame:
+def _second_order_frame(at: Index, u: Array) -> _Frame:
     length = np.linalg.norm(u[1:])
     unit = u[1:] / length if length else np.eye(u.size - 1)[0]
     ends = np.sqrt(0.5) * np.array([np.append(1.0, -unit), np.append(1.0, unit)]).T
@@ -97,7 +97,7 @@ def _of_second_order(at: Index, u: Array) -> _Frame:
 
 
 class Place:
-    """A point inside of the cones, and bases in which the Hessian of the barrier is diagonal.
+    """A point in the interior of the cones, and bases in which the Hessian is diagonal.
 
     Parameters
     ----------
@@ -108,9 +108,9 @@ class Place:
     Attributes
     ----------
     gradient : array
-        That of the barrier.
+        The gradient of the barrier.
     quotients : array
-        D, by how much multipliers fall as u grows by one, in the bases.
+        D in the bases: the decrease of multipliers if u grows by one.
     """
 
     def __init__(self, of: Equations, u: Array, y: Array, mu: float) -> None:
@@ -122,7 +122,7 @@ class Place:
                 self.scalars = k = at.ravel()
                 self.gradient[k], self.quotients[k] = -1.0 / u[k], mu / u[k] ** 2
             elif isinstance(cone, (Semidefinite, SecondOrder)):
-                made = _of_matrix if isinstance(cone, Semidefinite) else _of_second_order
+                made = _matrix_frame if isinstance(cone, Semidefinite) else _second_order_frame
                 for frame in (made(one, u[one]) for one in at):
                     i, j = frame.pairs
                     self.quotients[frame.at] = mu / (frame.sizes[i] * frame.sizes[j])
@@ -140,7 +140,7 @@ class Place:
                     self.frames.append(_Frame(one, Q, np.zeros(0), (none, none), none))
 
     def rotated(self, v: Array, *, back: bool = False) -> Array:
-        """A vector in the bases, or from there."""
+        """A vector in the bases or, with ``back``, from the bases."""
         found = v.copy()
         for frame in self.frames:
             found[frame.at] = frame.rotated(v[frame.at], back=back)
@@ -181,13 +181,13 @@ class Place:
 
     @property
     def distance(self) -> float:
-        """The length of the Newton step in the Hessian of the barrier, which has no unit."""
+        """The length of the Newton step in the Hessian of the barrier, independent of units."""
         du, _ = self.step
         return float(np.sqrt(self.quotients @ self.rotated(du) ** 2 / self.mu))
 
     @property
     def imbalance(self) -> float:
-        """By how much multipliers miss the costs of unknowns without a cone, relative to these."""
+        """The largest dual residual of unknowns without a cone, relative to its terms."""
         of = self.of
         free = np.delete(np.arange(of.c.size), of.program.A.indices)
         terms = np.abs(of.c) + abs(of.B).T @ np.abs(self.y)
@@ -200,13 +200,13 @@ class Place:
 
     @property
     def end(self) -> tuple[Array, Array]:
-        """Where the tangent leads u and y, which is the optimum but for the square of the error."""
+        """The end of the tangent, which is the optimum up to the square of the error."""
         du, dy = self.tangent
         return self.u - self.mu * du, self.y - self.mu * dy
 
     @cached_property
     def powers(self) -> Array:
-        r"""The power of :math:`\mu` like which each scalar and eigenvalue of u vanishes.
+        r"""The exponent p of :math:`\mu^p`, like which each scalar and eigenvalue of u vanishes.
 
         It tends to 0 for those that stay, to 1 for those whose multipliers stay, and to one half
         for those that vanish together with their multipliers.
@@ -216,17 +216,17 @@ class Place:
         for frame in self.frames:
             if frame.sizes.size:
                 own, sizes = grows[frame.at[frame.diagonal]] / frame.sizes, frame.sizes
-                # What rows alone keep at zero stays at the size of their rounding; and the mirror.
+                # Eigenvalues that rows keep at zero stay at rounding; likewise for multipliers.
                 own = np.where((sizes < _ZERO * np.max(sizes)) & (own < 0.5), 1.0, own)
                 own = np.where((sizes * _ZERO > np.min(sizes)) & (own > 0.5), 0.0, own)
                 found.append(own)
         return np.concatenate(found)
 
     def powers_of_quotients(self, before: Place | None) -> Array:
-        r"""The power of :math:`\mu` like which each entry of D grows or vanishes.
+        r"""The exponent p of :math:`\mu^p`, like which each entry of D falls or grows.
 
-        It tends to 1 inside of a cone, to -1 for what stays at zero, and to 0 between them. Where a
-        cone has no eigenvalues, that is read off an earlier place, and is unknown without one.
+        It tends to 1 in the interior of a cone, to -1 for entries at zero, and to 0 between them.
+        For cones without eigenvalues it is computed from an earlier place, and is nan without one.
         """
         found, at = np.ones(self.u.size), self.scalars.size
         found[self.scalars] = 1.0 - 2.0 * self.powers[:at]
@@ -253,9 +253,9 @@ class System:
     ----------
     place : Place
     quotients : array, optional
-        D; infinite where u stays as it is.
+        D; infinite for entries of u that do not move.
     before : System, optional
-        That with the same D at an earlier place of the path.
+        The system with the same D at an earlier place of the path.
     """
 
     def __init__(
@@ -263,36 +263,36 @@ class System:
     ) -> None:
         self.place, self._before = place, before
         self._D = D = place.quotients if quotients is None else quotients
-        self._stays = D <= _UNKNOWN
-        self._gone = np.flatnonzero(~self._stays)
-        self._rows, wide = place.rows[self._gone], place.rows[self._stays]
-        halves = self._rows / np.sqrt(D[self._gone])[:, None]
-        corner = -np.diag(D[self._stays])
+        self._kept = D <= _UNKNOWN
+        self._eliminated = np.flatnonzero(~self._kept)
+        self._rows, wide = place.rows[self._eliminated], place.rows[self._kept]
+        halves = self._rows / np.sqrt(D[self._eliminated])[:, None]
+        corner = -np.diag(D[self._kept])
         self._matrix = np.block([[corner, wide], [wide.T, halves.T @ halves]])
         largest = np.max(np.abs(self._matrix), axis=1, initial=0.0)
         self._units = 1.0 / np.sqrt(np.where(largest > 0.0, largest, 1.0))
         self._scaled = self._matrix * self._units * self._units[:, None]
 
     def solve(self, r: Array, p: Array) -> tuple[Array, Array]:
-        """Du and dy by a factorization; `least_solution` where equations depend on others."""
+        """Du and dy by a factorization, or by `least_solution` if equations are dependent."""
         found = self._solved(self._right(r, p))
         return self.least_solution(r, p) if found is None else self._moved(found, r)
 
     def least_solution(self, r: Array, p: Array) -> tuple[Array, Array]:
-        """The least du and dy, as far as equations that depend on others do not contradict."""
+        """The least du and dy that satisfy the independent equations."""
         values, vectors = self._spectrum
         part = vectors[:, self._known]
         right = part.T @ (self._units * self._right(r, p))
         return self._moved(self._units * (part @ (right / values[self._known])), r)
 
     def contradiction(self, r: Array, p: Array) -> float:
-        """Share of a right side that equations which depend on others contradict."""
+        """Share of a right-hand side that contradicts dependent equations."""
         right = self._units * self._right(r, p)
         lost = self._spectrum[1][:, ~self._known].T @ right
         return float(np.linalg.norm(lost) / (np.linalg.norm(right) or 1.0))
 
     def determines(self, chosen: NDArray[np.bool_]) -> bool:
-        """Whether the equations determine some entries of u."""
+        """Whether the equations determine the chosen entries of u."""
         nothing = np.zeros(self.place.u.size)
         for vector in self._spectrum[1][:, ~self._known].T:
             du, _ = self._moved(self._units * vector, nothing)
@@ -302,8 +302,8 @@ class System:
 
     def _right(self, r: Array, p: Array) -> Array:
         rotated = self.place.rotated(r)
-        seen = rotated[self._gone] / self._D[self._gone]
-        return np.concatenate([rotated[self._stays], p + self._rows.T @ seen])
+        seen = rotated[self._eliminated] / self._D[self._eliminated]
+        return np.concatenate([rotated[self._kept], p + self._rows.T @ seen])
 
     @cached_property
     def _spectrum(self) -> tuple[Array, Array]:
@@ -313,25 +313,25 @@ class System:
 
     @property
     def sizes(self) -> Array:
-        """The sizes of all eigenvalues, the least first."""
+        """The absolute values of all eigenvalues, ascending."""
         return np.sort(np.abs(self._spectrum[0]))
 
     @cached_property
     def _known(self) -> NDArray[np.bool_]:
-        """Which eigenvectors the equations say something about."""
+        """Which eigenvectors belong to independent equations."""
         values = np.abs(self._spectrum[0])
         largest = np.max(values, initial=0.0)
         known = values > _DEPENDENT * largest
         doubtful = known & (values < _DOUBTFUL * largest)
         if self._before is not None and np.any(doubtful):
-            # Those that fall like mu are zero at the optimum.
+            # Eigenvalues that fall like mu are zero at the optimum.
             falls = np.sqrt(self._before.place.mu / self.place.mu)
             order = np.argsort(values)
             known[order] &= ~doubtful[order] | (self._before.sizes < falls * values[order])
         return np.asarray(known, dtype=bool)
 
     def _solved(self, right: Array) -> Array | None:
-        """The solution, refined once; None where equations depend on others."""
+        """The solution, refined once; None if equations are dependent."""
         if not right.size:
             return right
         factor, pivots, singular = sl.lapack.dgetrf(self._scaled)
@@ -345,9 +345,9 @@ class System:
         return found if lost <= _LOST * np.linalg.norm(self._units * right) else None
 
     def _moved(self, found: Array, r: Array) -> tuple[Array, Array]:
-        """Du and dy of a solution."""
-        size = int(np.count_nonzero(self._stays))
-        dy, D = found[size:], np.where(self._stays, 1.0, self._D)
+        """Du and dy from a solution of the reduced system."""
+        size = int(np.count_nonzero(self._kept))
+        dy, D = found[size:], np.where(self._kept, 1.0, self._D)
         du = self.place.rotated(self.place.of.B.T @ dy - r) / D
-        du[self._stays] = found[:size]
+        du[self._kept] = found[:size]
         return self.place.rotated(du, back=True), dy
