@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix, as_real
-from sdpdr.base.errors import ModelError
+from sdpdr.base.errors import DataError, ModelError
 from sdpdr.linalg.maps import SvecMap, VectorMap
 from sdpdr.linalg.spectral import factor_spectrum, fix_signs, gram_spectrum
-from sdpdr.linalg.svec import svec, svec_index, svec_size
+from sdpdr.linalg.svec import svec, svec_index, svec_pairs, svec_size
 from sdpdr.program.factor import Factor as Factor
 
 
@@ -139,6 +139,30 @@ def arranged(values: Value, shape: tuple[int, ...]) -> Any:
     if given.size == math.prod(shape):
         return given.reshape(shape)
     return given[svec_index(*np.indices(shape))]
+
+
+def as_row(value: Any, variable: PsdVariable | VectorVariable) -> Any:
+    """A value in the shape of a `ShapedVariable` as a row, and any other value as it is.
+
+    Raises
+    ------
+    DataError
+        If the variable is a symmetric matrix and the value is not symmetric.
+
+    Examples
+    --------
+    >>> as_row(np.array([[1.0, 2.0], [2.0, 3.0]]), ShapedVariable("S", 3, shape=(2, 2)))
+    array([1., 2., 3.])
+    """
+    if not isinstance(variable, ShapedVariable) or np.shape(value) != variable.shape:
+        return value
+    given = np.asarray(value)
+    if given.size == variable.size:
+        return given.ravel()
+    if not np.array_equal(given, given.T):
+        name = variable.name
+        raise DataError(f"{name!r} is not symmetric: pass ({name} + {name}.T) / 2.")
+    return given[svec_pairs(np.arange(variable.size))]
 
 
 def _size(name: str, what: str, size: int) -> int:

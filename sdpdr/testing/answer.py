@@ -14,8 +14,14 @@ from sdpdr.model import Block, Model
 from sdpdr.program.face import complete_multipliers, stated_labels
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
+from sdpdr.solving.options import has_other_cones
 from sdpdr.solving.verify.sdp_answer import checked_point
-from sdpdr.solving.verify.verify import point_of
+from sdpdr.solving.verify.verify import answer_in_rows, lacks_only_added, point_of
+
+_COMPLETED = (
+    "{} has functions or cones that add variables or multipliers, of which an answer by hand has "
+    "none: use sdpdr.verify({}), which completes them."
+)
 
 
 def read_answer(problem: Any, point: Any, multipliers: Any) -> tuple[SDP, Point]:
@@ -24,6 +30,10 @@ def read_answer(problem: Any, point: Any, multipliers: Any) -> tuple[SDP, Point]
         problem = Model((problem,))
     if not isinstance(problem, (SDP, Model)):
         return _read_problem(problem, point, multipliers)
+    if isinstance(problem, Model):
+        point = answer_in_rows(problem, point)
+        if not problem.has_standard_form or lacks_only_added(problem, point):
+            raise NotAcceptedError(_COMPLETED.format("the model", "model, point"))
     sdp = problem if isinstance(problem, SDP) else problem.to_sdp()
     given = point_of(sdp, point, _by_label(sdp, multipliers))
     return sdp, checked_point(sdp, Point(given.values, _completed(sdp, given.duals)))
@@ -70,6 +80,8 @@ def _read_problem(problem: Any, point: Any, multipliers: Any) -> tuple[SDP, Poin
         )
     from sdpdr.model.conic.problem import read_problem
 
+    if has_other_cones(problem):
+        raise NotAcceptedError(_COMPLETED.format("the problem", "problem"))
     with _answered(problem, point, multipliers):
         sdp = read_problem(problem)
         given = sdp.kept()
@@ -82,10 +94,7 @@ def _read_problem(problem: Any, point: Any, multipliers: Any) -> tuple[SDP, Poin
         raise DataError(
             f"variable {missing[0]!r} has no value: pass values by name, or solve the problem."
         )
-    raise NotAcceptedError(
-        "cvxpy writes this problem with variables or cones of which the answer has no values or "
-        "multipliers in the standard form: use sdpdr.verify(problem), which completes them."
-    )
+    raise NotAcceptedError(_COMPLETED.format("the problem", "problem"))
 
 
 @contextmanager

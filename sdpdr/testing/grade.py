@@ -121,7 +121,8 @@ def graded(
     DataError, DataTypeError, ShapeError, UnknownNameError
         If there is no answer, or it is none of the problem.
     NotAcceptedError
-        If cvxpy adds variables to the problem, or uses cones, of which the answer has no values.
+        If functions of the problem, such as norms, add variables or cones, of which the answer has
+        no values; `sdpdr.verify` completes them.
 
     Examples
     --------

@@ -5,9 +5,9 @@ import pytest
 
 import sdpdr
 from sdpdr import Status, graphs, methods, minimize, psd
-from sdpdr.errors import DataError, DataTypeError, ShapeError, UnknownNameError
+from sdpdr.errors import DataError, DataTypeError, NotAcceptedError, ShapeError, UnknownNameError
 from sdpdr.program import Factor, Point
-from sdpdr.testing import planted
+from sdpdr.testing import graded, planted
 
 pytestmark = pytest.mark.integration
 
@@ -150,3 +150,43 @@ def test_a_face_without_multipliers_leaves_a_point_that_is_not_to_move_unproved(
     point = {"K": np.diag([0.0, 1.0, 1.0])}
     found = sdpdr.verify(model, point, multipliers=given, repair=False, seconds=1e-3)
     assert (found.status, found.value) == (Status.INACCURATE, 0.0)
+
+
+HAND = np.array([0.0, 1.0])
+FUNCTIONS = {
+    "norm": (lambda v: sdpdr.norm(v - [1.0, 2.0]), np.sqrt(2.0)),
+    "largest": (lambda v: sdpdr.norm(v - [1.0, 2.0], "inf"), 1.0),
+    "absolute": (lambda v: abs(v - [1.0, 2.0]).sum(), 2.0),
+    "squares": (lambda v: sdpdr.square(v - [1.0, 2.0]).sum(), 2.0),
+    "exponentials": (lambda v: sdpdr.sum_exp(2.0 * v), np.exp(1.0) * 2.0),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_values_of_what_a_function_adds_are_completed(name):
+    v = sdpdr.scalar("v", 2)
+    function, least = FUNCTIONS[name]
+    is_smooth = name == "exponentials"
+    point = np.full(2, 0.5) if is_smooth else HAND
+    model = sdpdr.minimize(function(v)) + ((v.sum() >= 1.0) if is_smooth else (v.sum() <= 1.0))
+    for answer in ({"v": point}, point):
+        found = sdpdr.verify(model, answer)
+        assert found.status is sdpdr.Status.SOLVED
+        assert found.attained == pytest.approx(least, abs=1e-5)
+        assert found.moved < 1e-5
+        # The mark of such an answer is what verify proves.
+        with pytest.raises(NotAcceptedError, match=r"use sdpdr.verify\(model, point\)"):
+            graded(model, answer)
+    with pytest.raises(DataError):
+        sdpdr.verify(model, {})
+
+
+def test_symmetric_matrices_are_passed_as_they_are_read():
+    S = sdpdr.symmetric("S", 2)
+    model = sdpdr.maximize(S[0, 1]) + (sdpdr.lambda_max(S) <= 1.0) + (S.trace() >= 1.0)
+    best = np.full((2, 2), 0.5)
+    assert sdpdr.solve(model)["S"] == pytest.approx(best, abs=1e-3)
+    assert sdpdr.verify(model, {"S": best}).attained == pytest.approx(0.5)
+    assert graded(model, best).attained == 0.5
+    with pytest.raises(DataError, match="'S' is not symmetric"):
+        sdpdr.verify(model, {"S": best + np.eye(2, k=1)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,9 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.certify.as_it_stands import cost, fractions_of
 from sdpdr.certify.flat import NONNEGATIVE, Around, FlatProgram, Piece, build
 from sdpdr.certify.rounding import residual
+from sdpdr.certify.standard import as_written
+from sdpdr.program.point import Point, Value
+from sdpdr.program.sdp import SDP
 from sdpdr.solvers.flat import ask_solver
 
 
@@ -101,6 +105,27 @@ def completed_point(program: FlatProgram, x: Array) -> Array | None:
     whole = x.copy()
     whole[rest.free] = found.x
     return whole
+
+
+def completed_values(sdp: SDP, values: Mapping[str, Value]) -> dict[str, Value]:
+    """Values of all variables of a program, of which some are known; these alone if none are found.
+
+    Parameters
+    ----------
+    sdp : SDP
+    values : mapping from variable name to array or Factor
+
+    Examples
+    --------
+    >>> from sdpdr import minimize, norm, scalar
+    >>> program = minimize(norm(scalar("v", 2))).to_sdp()
+    >>> found = completed_values(program, {"v": np.array([3.0, 4.0])})
+    >>> {name: value.round(6).tolist() for name, value in found.items()}
+    {'v': [3.0, 4.0], 'objective.0.top': [5.0]}
+    """
+    form = as_written(sdp)
+    x = completed_point(form.flat, form.answer(Point(values, {})).x)
+    return dict(values) if x is None else {**form.values(x), **values}
 
 
 def _clean(A: sp.csr_array) -> sp.csr_array:

@@ -144,11 +144,7 @@ def checked_point(sdp: SDP, given: Point) -> Point:
     DataError, ShapeError, UnknownNameError
         If it is no point of the program.
     """
-    values = {
-        name: _value(name, value, sdp.variable(name).extents)
-        for name, value in given.values.items()
-        if _is_known("variable", name, [v.name for v in sdp.variables])
-    }
+    values = checked_values(given.values, {v.name: v.extents for v in sdp.variables})
     shapes: dict[str, tuple[int, ...]] = {r.label: (r.m,) for r in sdp.rows}
     shapes |= {lmi.label: (lmi.order, lmi.order) for lmi in sdp.lmis}
     duals = {
@@ -166,6 +162,17 @@ def checked_point(sdp: SDP, given: Point) -> Point:
                 f"{what} {missing[0]!r} is missing: pass all of {', '.join(all_of)}, or none."
             )
     return Point(values, duals)
+
+
+def checked_values(
+    given: Mapping[str, Value], shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, Value]:
+    """The values of variables, as arrays of these shapes and finite numbers."""
+    return {
+        name: _value(name, value, shapes[name])
+        for name, value in given.items()
+        if _is_known("variable", name, list(shapes))
+    }
 
 
 def _is_known(kind: str, name: str, known: Mapping[str, object] | list[str]) -> bool:

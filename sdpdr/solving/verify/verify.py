@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -13,17 +14,21 @@ from sdpdr.base.errors import DataError, DataTypeError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import show_progress
 from sdpdr.model import Block, Model
-from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.point import Factor, Point, Value, Variable, as_dense, as_row
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
+from sdpdr.solving.verify.completing import completed_values
 from sdpdr.solving.verify.given import UNNAMED, Settings
-from sdpdr.solving.verify.sdp_answer import verify_point
+from sdpdr.solving.verify.sdp_answer import checked_values, verify_point
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
 Path: TypeAlias = "str | os.PathLike[str]"
 Answer: TypeAlias = "Solution | Point | Mapping[str, Value] | Factor | ArrayLike"
+
+
+_NO_ANSWER = "there is no answer: pass a point or multipliers of the program, or use sdpdr.solve."
 
 
 @checks_keywords
@@ -50,12 +55,13 @@ def verify(
     ----------
     problem : cvxpy.Problem, SDP, Model, str or path
         A convex problem that cvxpy has solved by any solver, over any of its cones; a program in
-        standard form, or a model that has one; or the file of a program in SDPA's sparse format.
+        standard form, or a model; or the file of a program in SDPA's sparse format.
     answer : optional
         Nothing beside a cvxpy problem, which has its answer: the values of its variables and of
         their dual values. For an SDP or a model, a `Solution`, a `sdpdr.program.Point`, or values
         by the names of variables; for a single matrix variable the matrix alone, or
-        ``Factor(R)`` for R R^T. For a file, the solution file of CSDP, SDPA or SDPLR.
+        ``Factor(R)`` for R R^T. Values of variables that a model's functions add, such as norms,
+        may be left out if the point may move. For a file, the solution file of CSDP, SDPA or SDPLR.
     multipliers : mapping from constraint label to array, optional
         Those of an SDP or a model whose ``answer`` has none, in the signs of `sdpdr.program.Point`.
         Without multipliers one solve finds them, and ``claimed.message`` says so.
@@ -126,6 +132,15 @@ def _verified(problem: Any, answer: Any, multipliers: Any, settings: Settings) -
         return _files(problem, answer, multipliers, settings)
     if isinstance(problem, Block):
         problem = Model((problem,))
+    if isinstance(problem, Model):
+        answer = answer_in_rows(problem, answer)
+        if not problem.has_standard_form and multipliers is None:
+            found = _problem(_with_values(problem, answer), settings)
+            return replace(found, of_model=True)
+        if settings.repair and lacks_only_added(problem, answer):
+            sdp = problem.to_sdp()
+            given = checked_values(answer, {v.name: v.extents for v in sdp.variables})
+            answer = completed_values(sdp, given)
     if isinstance(problem, (SDP, Model)):
         sdp = problem if isinstance(problem, SDP) else problem.to_sdp()
         who = answer.solver if isinstance(answer, Solution) else UNNAMED
@@ -135,9 +150,55 @@ def _verified(problem: Any, answer: Any, multipliers: Any, settings: Settings) -
             f"{type(problem).__name__!r} with an answer beside it was passed: an answer belongs to "
             "an SDP, a model or an SDPA file, while a cvxpy.Problem keeps its own."
         )
+    return _problem(problem, settings)
+
+
+def _problem(problem: cp.Problem, settings: Settings) -> Solution:
+    # This imports cvxpy, which a user with a problem has imported already.
     from sdpdr.solving.verify.cvxpy_answer import verify_problem
 
     return verify_problem(problem, settings)
+
+
+def answer_in_rows(model: Model, answer: Any) -> Any:
+    """An answer to a model, of which each value that was passed has the form of a point."""
+    if answer is None or isinstance(answer, (Solution, Point)):
+        return answer
+    known = {v.name: v for v in _own_variables(model)}
+    if not isinstance(answer, Mapping):
+        if len(known) != 1:
+            return answer
+        answer = {next(iter(known)): answer}
+    return {
+        name: as_row(value, known[name]) if name in known else value
+        for name, value in answer.items()
+    }
+
+
+def lacks_only_added(model: Model, answer: Any) -> bool:
+    """Whether all that an answer lacks are values of variables that the model's functions add."""
+    if not isinstance(answer, Mapping) or {v.name for v in _own_variables(model)} - set(answer):
+        return False
+    return not model.has_standard_form or len(answer) < len(model.to_sdp().variables)
+
+
+def _own_variables(model: Model) -> list[Variable]:
+    """The variables that the user has declared."""
+    labels = tuple(f"{label}." for label in model.labels.values())
+    return [v for v in model.variables() if not v.name.startswith(labels)]
+
+
+def _with_values(model: Model, answer: Any) -> cp.Problem:
+    """The problem of cvxpy that a model makes, with the values of an answer."""
+    values = answer.values if isinstance(answer, (Solution, Point)) else answer
+    if not values:
+        raise DataError(_NO_ANSWER)
+    point = checked_values(values, {v.name: v.extents for v in model.variables()})
+    problem = model.to_cvxpy()
+    for variable in problem.variables():
+        if variable.name() in point:
+            variable.save_value(as_dense(point[variable.name()]))
+    return problem
 
 
 def _files(program: Path, answer: Any, multipliers: object, settings: Settings) -> Solution:
@@ -170,7 +231,5 @@ def point_of(sdp: SDP, answer: Any, multipliers: Mapping[str, Any] | None) -> Po
         values = {sdp.variables[0].name: answer}
     duals = duals if multipliers is None else multipliers
     if not values and not duals:
-        raise DataError(
-            "there is no answer: pass a point or multipliers of the program, or use sdpdr.solve."
-        )
+        raise DataError(_NO_ANSWER)
     return Point(values, duals)
