@@ -114,6 +114,19 @@ def test_a_constraint_that_is_added_twice_has_the_multiplier_of_one():
     assert sdpdr.solve(minimize(3.0 * t) + low + low).dual(low) == pytest.approx([3.0])
 
 
+@pytest.mark.parametrize("cost", [cp.sum, lambda x: cp.sum(cp.exp(x - 1))])
+def test_a_constraint_of_cvxpy_that_is_added_twice_has_the_multiplier_of_one(cost):
+    x = cp.Variable(2, name="x")
+    low = x >= 1
+    problem = cp.Problem(cp.Minimize(cost(x)), [low, x <= 5, low])
+    solution = sdpdr.solve(problem)
+    assert solution.dual(low) == pytest.approx([1.0, 1.0], abs=1e-5)
+    program = sdpdr.from_cvxpy(problem) if cost is cp.sum else None
+    if program is not None:
+        program.give_back(sdpdr.solve(program))
+        assert low.dual_value == pytest.approx([1.0, 1.0], abs=1e-5)
+
+
 @pytest.mark.parametrize("cost", [cp.sum, lambda x: cp.sum(cp.exp(x))])
 def test_a_constraint_of_cvxpy_is_the_key_to_its_multipliers(cost):
     x = cp.Variable(2, name="x")

@@ -108,7 +108,7 @@ def canonicalized(problem: cp.Problem, interface: ConicSolver) -> Canonicalized:
     """
     try:
         with without_values(problem):
-            data, chain, inverse = problem.get_problem_data(interface)
+            data, chain, inverse = _without_repetitions(problem).get_problem_data(interface)
     except cp.SolverError as error:
         raise NotAcceptedError(f"cvxpy finds no way to write the problem: {error}") from error
     conic = conic_program(
@@ -118,6 +118,14 @@ def canonicalized(problem: cp.Problem, interface: ConicSolver) -> Canonicalized:
         maximize=isinstance(problem.objective, cp.Maximize),
     )
     return Canonicalized(problem, chain, inverse, data[names.PARAM_PROB], conic)
+
+
+def _without_repetitions(problem: cp.Problem) -> cp.Problem:
+    """The problem with each constraint once: cvxpy stores one multiplier of each, not their sum."""
+    constraints = list({c.id: c for c in problem.constraints}.values())
+    if len(constraints) == len(problem.constraints):
+        return problem
+    return cp.Problem(problem.objective, constraints)
 
 
 def conic_program(
