@@ -92,8 +92,8 @@ def _bridged(graph: NeighborGraph, space: Space) -> NeighborGraph:
     warn(
         f"the graph has {graph.n_components} components, of sizes {listed(sizes)}; {edges} added "
         f"to join them, up to {each} between two. Nothing but these "
-        "edges relates the components. Take more neighbours if parts should not "
-        "be apart, or connect='largest' if the rest is stray.",
+        f"edges relates the components. If parts should not be apart, {graph.more_neighbors()}; "
+        "if the rest is stray, pass connect='largest'.",
         AddedEdgesWarning,
     )
     return graph.with_edges(added)

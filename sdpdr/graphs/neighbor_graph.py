@@ -233,16 +233,20 @@ class NeighborGraph:
             return "add edges between the components"
         if made.method == "complete":
             return "give distances between the components"
-        more = "take more neighbours"
-        if space.n <= ADVICE_POINTS and made.method == "knn":
-            more = f"take n_neighbors={smallest_k(space)}, the smallest that connects"
-        elif space.n <= ADVICE_POINTS and made.method == "radius":
-            more = f"take radius={smallest_radius(space)!r}, the smallest that connects"
         return (
-            f"{more}, or connect='bridges' to add several edges between the components, or "
-            "connect='mst' to add the shortest missing edges, or connect='largest' to keep the "
-            "largest component only"
+            f"{self.more_neighbors()}, or connect='bridges' to add several edges between the "
+            "components, or connect='mst' to add the shortest missing edges, or connect='largest' "
+            "to keep the largest component only"
         )
+
+    def more_neighbors(self) -> str:
+        """Advice on more neighbours that connect the graph, with a number if it is cheap."""
+        made, space = self.provenance, self.provenance.space
+        if space is not None and space.n <= ADVICE_POINTS and made.method == "knn":
+            return f"take n_neighbors={smallest_k(space)}, the smallest that connects"
+        if space is not None and space.n <= ADVICE_POINTS and made.method == "radius":
+            return f"take radius={smallest_radius(space)!r}, the smallest that connects"
+        return "take more neighbours"
 
     def require_connected(self, advice: str = "") -> NeighborGraph:
         """Return the graph itself, or raise a `DisconnectedGraphError` with the advice."""

@@ -44,6 +44,7 @@ def files(tmp_path, roll):
         ("gaps.csv --metric precomputed --method density_map", "--method distance_completion"),
         ("apart.csv --connect error", "take --n-neighbors 14, the smallest that connects"),
         ("apart.csv --connect error", "--connect mst"),
+        ("apart.csv", "If parts should not be apart, take --n-neighbors 14, the smallest"),
         ("apart.csv --connect largest", "dropped 14 of 29 points"),
         ("two.csv", "rows: 2, and at least 3 are needed"),
         ("kinds.csv --columns x,y,z --n-neighbors 50", "--n-neighbors 50 but there are"),
