@@ -155,6 +155,20 @@ def test_a_disconnected_graph_is_joined_or_cut_down(sdpdr, tmp_path):
     assert np.isnan(np.load(tmp_path / "y.npy")).any(axis=1).sum() >= 20
 
 
+def test_points_outside_of_the_largest_component_have_empty_cells(sdpdr, tmp_path):
+    X = pd.DataFrame(np.arange(24.0).reshape(12, 2), columns=["a", "b"])
+    X.iloc[9:] += 500.0
+    X.iloc[2, 1] = np.nan
+    X.to_csv(tmp_path / "stray.csv")
+    options = "--connect largest --n-neighbors 2 --missing drop --out y.csv"
+    ran = sdpdr(f"embed stray.csv {options}")
+    assert ran.code == Exit.OK
+    assert "3 points outside of the largest component have no position" in ran.out
+    lines = (tmp_path / "y.csv").read_text().splitlines()
+    assert lines[0] == ",y1,y2"
+    assert lines[-3:] == ["9,,", "10,,", "11,,"]
+
+
 @pytest.mark.integration
 def test_at_the_time_limit_the_best_point_is_graded_and_written(sdpdr, tmp_path):
     np.save(tmp_path / "roll.npy", datasets.swiss_roll(500, seed=0)[0])

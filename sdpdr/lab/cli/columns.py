@@ -169,7 +169,8 @@ def divide(
     if not distances:
         complete = _complete(table, coordinates, X, needed, args)
     columns = {name: _as_kept(table, name) for name in kept}
-    if not complete.all():
+    # A first column without a name numbers the rows, or names them.
+    if not complete.all() and not set(table.index) & set(kept):
         where = "row" if table.lines is None else "line"
         while where in table.columns:
             where += "_"

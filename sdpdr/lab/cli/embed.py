@@ -312,6 +312,8 @@ def _lines(
     if graph := record.get("graph"):
         size = f", graph of {counted(graph['n'], 'node')} and {counted(graph['edges'], 'edge')}"
     yield f"{counted(len(Y), 'point')}{size}"
+    if lost := int(np.sum(np.isnan(Y).any(axis=1))):
+        yield f"{counted(lost, 'point')} outside of the largest component have no position"
     if "read_as" in record["side"]:
         yield f"labels in {', '.join(record['side']['labels'])}: {record['side']['read_as']}"
     yield from remarks

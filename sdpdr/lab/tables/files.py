@@ -250,7 +250,8 @@ def write_table(
 ) -> None:
     """Write columns in the format that the suffix of the path gives; whole or not at all.
 
-    Columns ``beside`` Y come first; a name that is taken gets a ``_``. NPY holds Y alone, and NPZ
+    Columns ``beside`` Y come first; a name that is taken gets a ``_``. Points without a position
+    have empty cells in text. NPY holds Y alone, and NPZ
     holds it as ``embedding``.
     """
     kept: dict[str, np.ndarray] = {}
@@ -278,6 +279,6 @@ def write_table(
             frame.to_parquet(place, index=False)
         else:  # pandas recognizes a compressed file by its suffix
             sep = "\t" if suffix == ".tsv" else ","
-            frame.to_csv(place, sep=sep, index=False, na_rep="nan", lineterminator="\n")
+            frame.to_csv(place, sep=sep, index=False, lineterminator="\n")
 
     write_file(path, write)
