@@ -44,6 +44,11 @@ from sdpdr.solving.options import Clock, PlanOptions
 # Cells of the graph for each column, and rows of each cell that join at a time. Without cells all
 # would join in one corner, which takes twice as long for 3,000 points.
 _CELLS, _JOINING = 4, 2
+# Relative violation of rows that is left for any tolerance: with more of it, a tolerance that is as
+# loose as what is lost to the landmarks would lose as much again.
+_MISSED = 1e-4
+# A number of landmarks that is offered.
+_TYPICAL = 40
 # Forms of the small program, in order of trial: what one does not solve, another may.
 _SMALL_FORMS = ("lmi", "gram", "auto")
 # Nodes whose shortest paths to all others make the multipliers.
@@ -116,7 +121,7 @@ class LandmarkSolver(Solver):
             point = reduced.lift(small)
             missed = {r.label: _violation(sdp, r, point) for r in lazy}
             outside = {
-                label: np.where(force[label] | (far <= self.tol), 0.0, far)
+                label: np.where(force[label] | (far <= min(_MISSED, self.tol)), 0.0, far)
                 for label, far in missed.items()
             }
             joining = {label: _worst(far, cells[label]) for label, far in outside.items()}
@@ -298,8 +303,8 @@ def landmark_candidate(model: Model | SDP, requested: PlanOptions) -> tuple[Cand
     graph, solver = graph_of(model, sdp), requested.solver
     if requested.landmarks is None:
         raise DataError(
-            "the landmark form needs a number of landmarks, for instance landmarks=40; more of "
-            "them lose less and take longer."
+            f"the landmark form needs a number of landmarks, for instance landmarks="
+            f"{min(_TYPICAL, graph.n)}; more of them lose less and take longer."
         )
     count = validate.positive_integer("landmarks", requested.landmarks, at_least=2)
     if count > graph.n:

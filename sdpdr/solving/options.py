@@ -79,8 +79,7 @@ def refuse_idle(requested: PlanOptions) -> None:
     if form != "landmark":
         if landmarks is not None:
             raise DataError(
-                f"landmarks ({landmarks}) has no effect without form='landmark': ask for that "
-                "form, or leave landmarks out."
+                f"landmarks={landmarks} has no effect with form={form!r}: leave one of them out."
             )
         return
     if "max_iter" in requested.options:

@@ -340,6 +340,7 @@ def plan(
         "verbose": verbose,
     }
     options = {name: value for name, value in uniform.items() if value is not None}
+    form = "landmark" if form == "auto" and landmarks is not None else form
     requested = PlanOptions(solver, form, as_reductions(via), landmarks=landmarks, options=options)
     refuse_idle(requested)
     clock = Clock()

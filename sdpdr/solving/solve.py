@@ -77,7 +77,7 @@ def solve(
         own; solver and form are chosen for the program that they lead to. What is said of it is
         lifted to the model, verdicts as well as points, and graded there.
     landmarks : int, optional
-        For the landmark form only: how many points are landmarks. Q has the weights that
+        How many points are landmarks; a number chooses the landmark form. Q has the weights that
         reconstruct every point from them, and the solver is the one of the small program for L;
         ``via=[reduce.Landmark(Q)]`` takes columns of your own.
     tol : float, default 1e-6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from sdpdr.errors import (
 )
 from sdpdr.graphs.bases import reconstruction_basis
 from sdpdr.linalg import InnerProduct, Products, SquaredEdgeLengths, Trace
-from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows
+from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows, Status
 from sdpdr.reduce import Scale
 from sdpdr.reduce.landmark import Landmark
 from sdpdr.reduce.subspace import on_face
@@ -238,3 +239,16 @@ def test_disconnected_graphs_and_models_without_gram_or_graph_are_named():
         landmark(Gram(4) + Centered(4) + Variance(4), 2)
     with pytest.raises(NotAcceptedError, match="one Gram matrix"):
         landmark(SDP((), {}), 2)
+
+
+def test_a_number_of_landmarks_chooses_the_form():
+    assert sdpdr.plan(methods.mvu(SMALL), landmarks=8).form == "landmark"
+
+
+def test_a_tolerance_that_is_advised_suffices_or_more_landmarks_do():
+    """Rows that may be missed by all of the tolerance would open the gap anew."""
+    model = methods.mvu(SMALL)
+    first = sdpdr.solve(model, landmarks=18)
+    assert first.status is Status.INACCURATE
+    advised = re.search(r"pass tol=(\S+); otherwise try more `landmarks`", first.advice)[1]
+    assert sdpdr.solve(model, landmarks=18, tol=float(advised)).certified()

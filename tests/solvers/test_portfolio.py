@@ -328,7 +328,7 @@ def test_a_limit_of_the_caller_is_told_and_that_of_a_turn_is_not():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"landmarks": 20}, "landmarks"),
+        ({"form": "lmi", "landmarks": 20}, "landmarks=20 has no effect with form='lmi'"),
         ({"form": "landmark", "landmarks": 2, "max_iter": 5}, "max_iter"),
     ],
 )

@@ -139,7 +139,7 @@ CARD = click.argument("card", metavar="CARD")
 
 def solver_options(limit: str = "none") -> Callable[[Any], Any]:
     """Return the uniform options of solvers; ``limit`` describes the default time limit."""
-    more = "Number of landmarks of --form landmark; more lose less and take longer."
+    more = "Number of landmarks, for the form landmark; more lose less and take longer."
     seconds = f"Seconds of solving; the best point so far is graded (default: {limit})."
     return apply_all(
         option("--solver NAME", "See `sdpdr doctor` (default: auto)."),
@@ -153,10 +153,6 @@ def solver_options(limit: str = "none") -> Callable[[Any], Any]:
 
 def given_solver_options(args: SimpleNamespace) -> dict[str, Any]:
     """Return the options of solvers that were given, as keywords of `sdpdr.solve`."""
-    if (args.form == "landmark") != (args.landmarks is not None):
-        raise errors.DataError(
-            "--form landmark and --landmarks M go together, as in --form landmark --landmarks 40."
-        )
     names = ("solver", "form", "landmarks", "tol", "time_limit", "seed", "gap_scale")
     return {name: value for name in names if (value := getattr(args, name, None)) is not None}
 

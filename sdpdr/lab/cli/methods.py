@@ -258,7 +258,8 @@ def made(args: SimpleNamespace, given: Mapping[str, Any]) -> Any:
                 "is a square matrix of them, or has two points and their distance in each line."
             )
         given = {name: value for name, value in given.items() if name != "metric"}
-    if given.get("form") == "landmark" and "landmarks" not in method.parameters:
+    is_landmark = given.get("form") == "landmark" or "landmarks" in given
+    if is_landmark and "landmarks" not in method.parameters:
         raise DataError(f"method {args.method} has no landmark form; choose another --form.")
     for name in given:
         if name not in method.parameters:

@@ -61,7 +61,7 @@ class MVU(SampledEmbedding):
     form : str, default "auto"
         See `sdpdr.solve`.
     landmarks : int, optional
-        Number of landmarks in the landmark form.
+        Number of landmarks; the form is then that of landmarks, see `sdpdr.solve`.
     sample : int, "auto" or None, default "auto"
         Number of points that are unfolded; None for all. The others are placed among them, by the
         extension, or by means of neighbours (``"barycentric"``) if none is requested. The default
@@ -131,7 +131,7 @@ class MVU(SampledEmbedding):
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         start = None
-        if self._is_left_to_us() and self.landmarks is None and self.isometry == "inequality":
+        if self._is_left_to_us() and self.isometry == "inequality":
             start = classical_optimum(graph)
         return self._solved(self._model(graph, X, y), start=start)
 

@@ -23,8 +23,9 @@ class DefaultTimeLimit:
     time_limit: float | str | None
 
     def _is_left_to_us(self) -> bool:
-        """Whether neither a solver nor a form is named."""
-        return isinstance(self.solver, str) and self.solver == self.form == "auto"
+        """Whether neither a solver nor a form is named, nor a number of landmarks."""
+        is_auto = isinstance(self.solver, str) and self.solver == self.form == "auto"
+        return is_auto and getattr(self, "landmarks", None) is None
 
     def _limit(self) -> float | None:
         """Seconds for programs, if they are limited."""
