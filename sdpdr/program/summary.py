@@ -27,8 +27,8 @@ _DIGITS = ".6g"
 _LONGEST = 160
 # A larger relative gap is too large for a tolerance.
 _LOOSE = 0.1
-# A tolerance that is advised, relative to the gap: with a looser one, proofs stop sooner, and lose up
-# to a tenth of it.
+# A tolerance that is advised, relative to the gap: with a looser one, proofs stop sooner, and lose
+# up to a tenth of it.
 _ROOM = 1.25
 
 

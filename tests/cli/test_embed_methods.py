@@ -210,7 +210,7 @@ def test_a_metric_short_of_its_tolerance_is_not_certified(sdpdr):
         ("xing", "--labels kind --n-neighbors 3", "It takes --tol, --seed."),
         ("are", "--form landmark --landmarks 5", "method are has no landmark form"),
         ("are", "--actions turn --sample 20", "method are does not take --sample"),
-        ("mvu", "--form landmark", "for instance --landmarks 18"),
+        ("mvu", "--form landmark", "for instance --landmarks 14"),
         ("density_map", "--set bandwith=2", "Did you mean 'bandwidth'"),
         ("mfnu", "--set n_neighbors=3", "an option of its own, --n-neighbors"),
         ("mve", "--set kappa=1 --set kappa=2", "'kappa' twice"),
