@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
+from math import fsum, inf
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.certify.answer import ProofInterruptedError, Proved, faceless, is_small, prove_answer
 from sdpdr.certify.attained import attained
 from sdpdr.certify.bounds import certify
+from sdpdr.certify.constants import constant_direction, holds_at_zero
+from sdpdr.certify.standard import as_written
 from sdpdr.program.backward import dual_backward_error
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Factor, Point, Value
@@ -36,6 +38,8 @@ AT_LEAST, OF_SOLVER = 2.0, 5.0
 _WORTH = 1e-2
 # Numbers of a point up to which the kernel takes milliseconds.
 _TINY = 500
+# Numbers of a point up to which all are written out, in a second.
+_WRITTEN = 1_000_000
 _CLAIMS = {Verdict.INFEASIBLE: "infeasible", Verdict.UNBOUNDED: "unbounded"}
 # Proves sides of an answer; ``beside`` has those that are proved already.
 Argument = Callable[..., Proved]
@@ -138,6 +142,8 @@ class Prover:
         plain = partial(self._at_any_size, given, value=value)
         has_kernel = bool(given.values or claim) and self.seconds > 0.0 and is_small(self.sdp)
         kernel = [partial(self._by_kernel, given, claim)] if has_kernel else []
+        if claim == "unbounded" and sum(v.size for v in self.sdp.variables) <= _WRITTEN:
+            yield self._along_ones
         if claim:
             contradicted = [partial(self._contradicted, given)] if claim == "infeasible" else []
             yield from kernel or [plain, *contradicted]
@@ -208,6 +214,23 @@ class Prover:
         except KeyboardInterrupt:
             raise ProofInterruptedError(Proved(number, bound, how, values, duals)) from None
         return Proved(number, bound, how, values, duals)
+
+    def _along_ones(self, beside: Proved | None) -> Proved:
+        """That the objective has no limit, where all points can move together."""
+        del beside
+        form = as_written(self.sdp)
+        if not holds_at_zero(form.flat):
+            return Proved()
+        for block in (block for block in form.blocks if block.order):
+            direction = constant_direction(form.flat, block.places)
+            if direction is not None:
+                terms = form.flat.c * direction
+                margin = abs(fsum(terms)) / fsum(np.abs(terms))
+                words = f"a ray, in which all entries of {block.name!r} grow alike"
+                values = {block.name: Factor(np.ones((block.order, 1)))}
+                zero = form.values(np.zeros(form.flat.c.size))
+                return Proved(values=zero, ray=Ray("unbounded", margin, words, values=values))
+        return Proved()
 
     def _contradicted(self, given: Point, beside: Proved | None) -> Proved:
         """Prove infeasibility by multipliers that prove a positive bound of the objective zero."""

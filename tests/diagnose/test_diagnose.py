@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import errors, library, maximize, minimize, psd, scalar
+from sdpdr import errors, graphs, library, maximize, minimize, psd, scalar
+from sdpdr.certify.check_proof import check
 from sdpdr.certify.standard import as_written
 from sdpdr.program import Status
 from sdpdr.solving.diagnosis import Kind, Severity
@@ -41,6 +42,33 @@ def test_the_cause_of_a_broken_program_is_the_first_finding(broken):
     assert set(broken.variables) <= set(first.variables)
     assert first.says.endswith(".")
     assert first.instead.endswith(".")
+
+
+@pytest.mark.parametrize("relation", ["<=", "=="])
+def test_points_that_nothing_centres_are_found_without_a_solver(relation):
+    """With 60 points, the kernel takes longer than a diagnosis has time for."""
+    graph = graphs.cycle(60)
+    i, j = graph.edges.T
+    K = cp.Variable((60, 60), PSD=True, name="K")
+    squares = cp.diag(K)[i] + cp.diag(K)[j] - 2.0 * K[i, j]
+    limits = squares <= graph.sqdist if relation == "<=" else squares == graph.sqdist
+    problem = cp.Problem(cp.Maximize(cp.trace(K)), [limits])
+    first = sdpdr.diagnose(problem, seconds=0.0)[0]
+    assert (first.kind, first.variables) == (Kind.UNBOUNDED, ("K",))
+    assert first.severity is (Severity.ERROR if relation == "<=" else Severity.WARNING)
+    np.testing.assert_array_equal(first.data["direction"]["K"], np.ones((60, 60)))
+    problem = cp.Problem(problem.objective, [limits, cp.sum(K, axis=1) == 0])
+    assert not sdpdr.diagnose(problem, seconds=0.0).of_kind(Kind.UNBOUNDED)
+
+
+def test_a_proof_that_all_points_move_together_can_be_checked(tmp_path):
+    K = psd("K", 6)
+    lengths = [K.distance2(int(i), int(j)) <= 1.0 for i, j in graphs.cycle(6).edges]
+    solution = sdpdr.solve(maximize(K.trace()) + lengths)
+    assert solution.status is Status.UNBOUNDED
+    assert "grow alike" in solution.ray.argument
+    solution.write_proof(tmp_path / "ray.proof")
+    assert check(tmp_path / "ray.proof")["unbounded"]
 
 
 # -- laws of planted programs ---------------------------------------------------------------------

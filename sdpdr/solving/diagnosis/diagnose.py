@@ -26,7 +26,7 @@ from sdpdr.solving.diagnosis.penalties import find_penalties
 from sdpdr.solving.diagnosis.repeated import find_repeated
 from sdpdr.solving.diagnosis.singular import find_nearly_singular
 from sdpdr.solving.diagnosis.sources import view_of
-from sdpdr.solving.diagnosis.unbounded import find_unbounded
+from sdpdr.solving.diagnosis.unbounded import find_constant, find_unbounded
 from sdpdr.solving.diagnosis.view import UndecidedError, View
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ _READ: tuple[Find, ...] = (
     find_rounding,
     find_nearly_singular,
     find_scales,
+    find_constant,
 )
 _PROVED: tuple[tuple[str, Find], ...] = (
     ("conflicts", find_conflicts),
