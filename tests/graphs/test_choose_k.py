@@ -68,3 +68,17 @@ def test_distances_alone_give_the_same_choice():
 def test_errors_of_choose_k(k_max, words):
     with pytest.raises(DataError, match=words):
         graphs.choose_k(cloud(0), k_max=k_max)
+
+
+def test_the_density_rule_is_the_printed_likelihood():
+    """Point by point, for a cloud whose numbers have no ties."""
+    X = np.random.default_rng(4).standard_normal((12, 3))
+    choice = graphs.choose_k(X, k_max=4, rule="density", dimension=3)
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    for k, found in zip(choice.k, choice.errors, strict=True):
+        h = np.sort(D, axis=1)[:, k]
+        density = (2.0 * np.pi * h**2) ** -1.5 * np.exp(-(D**2) / (2.0 * h**2))
+        np.fill_diagonal(density, 0.0)
+        assert found == pytest.approx(-np.mean(np.log(density.sum(axis=1) / 11)))
+    assert choice.best == 1 + np.argmin(choice.errors)
+    assert "-log-likelihood" in str(choice)

@@ -144,7 +144,7 @@ def choice_of_k(choice: ChoiceOfK) -> Figure:
     axes.set_xlim(0.5, last)
     axes.margins(y=0.2)
     tick_whole_numbers(axes)
-    tidy(axes, x="neighbours", y="error of means")
+    tidy(axes, x="neighbours", y=choice.column)
     return figure
 
 
