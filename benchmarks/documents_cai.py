@@ -168,6 +168,12 @@ def more_samples():
     grown = extend.extended(first, K[:15, 15:], K[15:, 15:], Y)
     equal(grown.factor.T @ grown.factor, K + delta * np.eye(24))
     equal(grown.coef, np.linalg.solve(K + delta * np.eye(24), Y - Y.mean(axis=0)))
+    equal(grown.fitted, K @ grown.coef + grown.intercept)
+    others = np.arange(24) != 3
+    rest = np.linalg.solve(
+        (K + delta * np.eye(24))[np.ix_(others, others)], grown.responses[others]
+    )
+    equal(grown.leave_one_out()[3], grown.responses[3] - K[3, others] @ rest)
 
 
 @row(THESIS, "(5.1)–(5.7)")

@@ -78,6 +78,12 @@ def actions():
     without = optimum(cp.Maximize(cp.trace(K)), [checks.squares(K, edges) <= squared])
     assert best < without * (1.0 - 1e-3), "actions make no difference in this example"
     equal(solved(methods.are(graph, steps)).value, best, 1e-4)
+    G, there = checks.gram(5), graphs.path([1.0, 1.2, 0.9, 1.1])
+    back = [checks.squares(G, there.edges) <= there.sqdist]
+    back += [checks.squares(G, [[0, 2], [1, 3], [0, 4], [2, 4]]) == 0.0]
+    back += [checks.squares(G, [[i, i + 1]]) == checks.squares(G, [[i + 2, i + 3]]) for i in (0, 1)]
+    best = optimum(cp.Maximize(cp.trace(G)), back)
+    equal(solved(methods.are(there, "LRLR", inverse={"L": "R"})).value, best, 1e-4)
     fitted = sdpdr.ARE(n_neighbors=3).fit(points, actions=steps)
     less(fitted.action_error_, 1e-4)
     joined = fitted.graph_
@@ -243,6 +249,9 @@ def latent_variables():
             - likelihood(*at[:k], at[k] / 1.001, *at[k + 1 :], bells)
         ) / 0.002
         less(abs(slope), 0.1)
+    of = lambda at: -likelihood(at, 0.7, 0.3, lambda Y: Y @ Y.T)  # noqa: E731
+    slope = objective(Y, 0.7, 0.3, centred, "linear")[1]
+    equal(slope, checks.difference_quotient(of, Y), 1e-5)
     linear = baselines.GPLVM(1, kernel="linear").fit(points)
     rest = np.linalg.eigvalsh(centred @ centred.T / m)[:-1]
     equal(linear.noise_, rest.mean())

@@ -6,7 +6,7 @@ import cvxpy as cp
 import documents_checks as checks
 import numpy as np
 from documents_checks import equal, less, optimum, row, same_columns, same_span, solved
-from scipy.linalg import eigh
+from scipy.linalg import eigh, sqrtm
 from scipy.spatial.distance import pdist, squareform
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -147,6 +147,11 @@ def maximum_margin():
     fitted = sdpdr.MMMF(c, ridge=ridge).fit(SIGNS)
     equal(fitted.value_, best, 1e-5)
     less(fitted.bound_, best, 1e-6)
+    least = sdpdr.MMMF().least_penalty(SIGNS)
+    for share, is_zero in ((0.98, True), (1.02, False)):
+        penalized = cp.normNuc(M) + share * least * cp.sum(cp.pos(1 - cp.multiply(SIGNS, M)[seen]))
+        optimum(cp.Minimize(penalized))
+        assert (np.abs(M.value).max() < 1e-4) == is_zero, "the least penalty is another"
     ratings = np.array([[1, 1, 5, NAN], [NAN, 2, 4, NAN], [5, 5, 1, 2]])
     known = ~np.isnan(ratings)
     missed = scores[known] - (ratings - np.nanmean(ratings))[known]
@@ -358,6 +363,9 @@ def mixed_labels():
     near, far = energies(beta * other.y)
     equal(near, step, 1e-3)
     less(1.0, far, 1e-4)
+    equal(solved(methods.mixed_label_bound(S, Y_KNOWN)).value, least, 1e-5)
+    solution = solved(methods.mixed_label_propagation(S, Y_KNOWN))
+    equal(methods.labelling_of(solution, S, Y_KNOWN), of_scale(v / v[0]), 1e-2)
     labels = [1, -1, 0, -1, -1]
     fitted = sdpdr.MixedLabelPropagation("eigen", affinity="precomputed").fit(S, labels)
     equal(fitted.propagations_[0].ratio, least)
@@ -420,6 +428,27 @@ def one_matrix():
         equal(solved(methods.sopca(STACK[:1], k)).value, 2.0 * sizes[:k].sum(), 1e-5)
 
 
+def require_searches(k):
+    """Require a sweep of Algorithm 1 by roots of matrices, and polar factors that ascend."""
+    first = bilinear.alternating(STACK, k, max_iter=0)
+    A = np.eye(STACK.shape[1])[:, :k]
+    root = sum(np.real(sqrtm(M.T @ A @ A.T @ M)) for M in STACK)
+    B = np.linalg.eigh(root)[1][:, -k:]
+    root = sum(np.real(sqrtm(M @ B @ B.T @ M.T)) for M in STACK)
+    same_span(first.rows, np.linalg.eigh(root)[1][:, -k:])
+    same_span(first.columns, B)
+    found = bilinear.ascent(STACK, k, tol=1e-14, max_iter=5000)
+    less(0.0, np.diff(found.history).min(), 1e-9)
+    A, B = found.rows, found.columns
+    for basis, part in ((A, STACK @ B), (B, STACK.mT @ A)):
+        u, _, vt = np.linalg.svd(basis.T @ part)
+        total = sum(M @ (x @ y).T for M, x, y in zip(part, u, vt, strict=True))
+        polar = basis.T @ total
+        equal(polar, polar.T, 1e-5)
+        equal(total, basis @ polar, 1e-5)
+    less(max(first.history), found.value)
+
+
 @row(THESIS, "(4.5)–(4.10)")
 def second_order():
     """The relaxation in cvxpy and half of it; bases attain what they claim, and no bases more."""
@@ -436,6 +465,7 @@ def second_order():
     less(fitted.objective_, best / 2.0, 1e-5)
     equal(fitted.upper_bound_, best / 2.0, 1e-3)
     less(best / 2.0, fitted.upper_bound_, 1e-6)
+    require_searches(k)
     for seed in range(20):
         A, B = (
             np.linalg.qr(np.random.default_rng(seed).standard_normal((m, k)))[0] for m in (p, q)

@@ -12,6 +12,8 @@ from sklearn.decomposition import NMF as OtherNMF
 
 import sdpdr
 from sdpdr import baselines, blocks, density, factorize, graphs, iterate, methods, nonnegative
+from sdpdr.families.factor.isometric.factorize import _LENGTHS as LENGTHS_FIRST
+from sdpdr.families.factor.isometric.factorize import Lagrangian
 from sdpdr.families.unfold.baselines.ncmvu import lagrangian
 from sdpdr.linalg import SquaredEdgeLengths
 
@@ -153,6 +155,12 @@ def isometric_separation():
     far = np.column_stack([np.arange(N), checks.furthest_of(X)])
     best = optimum(cp.Maximize(cp.sum(checks.squares(K, far))), held)
     equal(solved(methods.ism(GRAPH, y, **given)).value, best, 1e-5)
+    K, chain = cp.Variable((4, 4), PSD=True), graphs.path([1.0, 2.0, 1.5])
+    held = [checks.squares(K, chain.edges) <= chain.sqdist]
+    held += [cp.multiply([1.0, 1.0, 1.0, -1.0], K[0]) >= 0.05]
+    best = optimum(cp.Maximize(checks.spread(K)), held)
+    straight = methods.ism(chain, [1, 1, 1, 0], anchors=[0], margin=0.05, furthest="all")
+    equal(solved(straight).value, best, 1e-5)
 
 
 @row(THESIS, "(2.13)–(2.15), (6.32), (2.107)")
@@ -167,6 +175,10 @@ def leave_one_out():
     held = [checks.squares(K, edges) == squared, K >= 0, cp.trace(K) <= 12.0]
     best = optimum(cp.Maximize(cp.geo_mean(sums)), held)
     equal(solved(methods.loocv(graph, trace=12.0)).value, best, 1e-5)
+    spread = 2.0 * np.sum((points - points.mean(axis=0)) ** 2)
+    best = optimum(cp.Maximize(cp.geo_mean(sums)), [*held[:2], cp.trace(K) <= spread])
+    equal(solved(methods.loocv(graph)).value, best, 1e-5)
+    best = optimum(cp.Maximize(cp.geo_mean(sums)), held)
     fitted = sdpdr.LOOCVUnfolding(n_neighbors=2, trace=12.0, isometry="equality").fit(points)
     equal(fitted.solution_.value, best, 1e-4)
     hexagon = np.exp(1j * np.arange(6) * np.pi / 3.0)
@@ -198,6 +210,15 @@ def density_preserving():
     equal(solved(methods.density_map(GRAPH, bandwidth=h)).value, most, 1e-5)
     equal(solved(methods.density_map(GRAPH, bandwidth=h, spread="least")).value, least, 1e-5)
     equal(solved(methods.density_map(GRAPH, bandwidth=h, variant="trace")).value, trace, 1e-5)
+    planted = np.zeros((N, N))
+    planted[tuple(EDGES.T)] = RNG.random(len(EDGES)) ** 8
+    uneven = (planted + planted.T).sum(axis=1)
+    rows = cp.sum(cp.multiply(near, K), axis=1) == uneven
+    free = optimum(cp.Minimize(cp.trace(K)), [rows])
+    best = optimum(cp.Minimize(cp.trace(K)), [rows, *held[1:]])
+    assert free < best * (1.0 - 1e-3), "signs make no difference in this example"
+    uneven_map = methods.density_map(GRAPH, density=uneven, variant="trace")
+    equal(solved(uneven_map).value, best, 1e-5)
     fitted = sdpdr.DensityMap(n_neighbors=3, bandwidth=h).fit(X)
     equal(fitted.solution_.value, most, 1e-5)
 
@@ -436,7 +457,16 @@ def global_factorization():
     bound = sdpdr.nmf_bound(V, k=k, method="overlap")
     equal(bound.lower, np.sqrt(np.sum(V**2) - overlap**2), 1e-3)
     less(bound.lower, bound.upper)
-    less(sdpdr.nmf_bound(checks.MATRIX, k=2).upper, best, 1e-4)
+    for method in ("auto", "eckart_young", "overlap", "cones"):
+        bound = sdpdr.nmf_bound(checks.MATRIX, k=2, method=method, tol=0.02)
+        less(bound.lower, best, 1e-4)
+        less(bound.upper, best, 1e-4)
+        equal(np.linalg.norm(checks.MATRIX - bound.W @ bound.H), bound.upper)
+        less(0.0, min(bound.W.min(), bound.H.min()), 0.0)
+    less(best, bound.lower + 0.02 * np.linalg.norm(checks.MATRIX), 1e-4)
+    sizes = np.linalg.svd(checks.MATRIX, compute_uv=False)
+    equal(sdpdr.nmf_bound(checks.MATRIX, k=1, method="eckart_young").lower,
+          np.sqrt(np.sum(sizes[1:] ** 2)))  # fmt: skip
 
 
 def require_copositive(M):
@@ -480,6 +510,32 @@ def completely_positive_factors():
     assert np.sum(np.asarray(refuted.matrix, dtype=float) * cycle) < 0.0
 
 
+def require_augmented_lagrangian(graph, V, k):
+    """Require the printed function, its slopes, and a second round with first-order multipliers."""
+    n, unit = graph.n, np.sqrt(np.mean(graph.sqdist))
+    of = Lagrangian(V, graph)
+    far = checks.furthest_of(V)
+    of.pull_apart(far, 0.3)
+    at = RNG.random((n + V.shape[1]) * k)
+    y, steps = RNG.standard_normal(graph.m), graph.edges.T
+
+    def value(x):
+        W, H = x[: n * k].reshape(n, k), x[n * k :].reshape(k, -1)
+        r = np.sum((W[steps[0]] - W[steps[1]]) ** 2, axis=1) - graph.sqdist / unit**2
+        rest = np.sum((W @ H - V / unit) ** 2) / np.sum((V / unit) ** 2)
+        pull = 0.3 * np.sum((W - W[far]) ** 2) * unit**2 / of.longest
+        return -y @ r + 0.5 * 1.7 * r @ r + 0.5 * rest - pull
+
+    equal(of.evaluate(at, y, 1.7)[0], value(at))
+    equal(of.evaluate(at, y, 1.7)[1], checks.difference_quotient(value, at), 1e-5)
+    rounds = [nonnegative.isometric_factors(V, graph, k, tol=1e-9, max_iter=r) for r in (1, 2)]
+    points = [np.concatenate([(f.W / unit).ravel(), f.H.ravel()]) for f in rounds]
+    of, penalty = Lagrangian(V, graph), LENGTHS_FIRST * unit**4 / np.sum(graph.sqdist**2)
+    first = -penalty * of.length_errors(of.split(points[0])[0])[0]
+    slope = of.evaluate(points[1], first, penalty)[1]
+    less(np.abs(slope[points[1] > 1e-6]).max(), 1e-5)
+
+
 @row(THESIS, "(4.85)–(4.89)")
 def isometric_factors():
     """The program in cvxpy; the lift holds planted factors; errors of the factors found anew."""
@@ -508,6 +564,7 @@ def isometric_factors():
         assert violation(program, wrong @ wrong.T) > 0.1, "the lift lacks a constraint"
     negative = np.vstack([np.eye(k), -W, -H.T])
     assert violation(program, negative @ negative.T) > 0.1, "the lift lacks the signs of factors"
+    require_augmented_lagrangian(longer, rough, k)
     fitted = sdpdr.IsoNMF(k, n_neighbors=2).fit(W)
     again = fitted.result_
     less(0.0, min(again.W.min(), again.H.min()), 0.0)
