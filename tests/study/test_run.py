@@ -64,7 +64,8 @@ def problems():
     L = np.diag(W.sum(axis=1)) - W
     yield "max-cut", cp.Problem(cp.Maximize(cp.trace(L @ X) / 4), [cp.diag(X) == 1])
     t = cp.Variable()
-    yield cp.Problem(cp.Minimize(t), [t * np.eye(3) - np.diag([1.0, 2.0, 3.0]) >> 0])
+    A = np.array([[2.0, 1.0], [1.0, 2.0]])
+    yield cp.Problem(cp.Minimize(t), [t * np.eye(2) - A >> 0])
 """
 FAULTY = """
 [about]
@@ -188,7 +189,7 @@ def test_only_what_is_missing_was_killed_or_has_changed_is_run(study_file, undis
                 results.add(record | {"message": "from before"})
         killed = next(r for r in records if (r["problem"], r["solver"]) == ("theta", "lowrank"))
         results.add(killed | {"outcome": "KILLED", "message": "from before"})
-    study_file.with_name("mine.py").write_text(MINE.replace("3.0]", "4.0]"))
+    study_file.with_name("mine.py").write_text(MINE.replace("[[2.0", "[[3.0"))
     run_study(study_file, path, rerun=["clarabel"])
     loaded = read_results(path)
     assert (len(loaded.frame), loaded.n_hidden) == (len(kept), 3)
