@@ -115,7 +115,7 @@ def _unbounded(solution: Solution) -> str:
 
 def _how(solution: Solution) -> str:
     """The proof that there is no optimum."""
-    if solution.solver == "none":
+    if solution.solver == "none" and (solution.ray is None or solution.ray.kind == "infeasible"):
         means = "facial reduction" if solution.exposures else "presolve"
         return f"proved by {means} before any solver ran"
     return "proved" if solution.ray is None else f"proved by {solution.ray.argument}"

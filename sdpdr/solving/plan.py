@@ -27,6 +27,7 @@ from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solving.attempt import check_start
 from sdpdr.solving.candidate import Candidate, configure, shares, standard_form
 from sdpdr.solving.choice import POSSIBLE, Choice, choose
+from sdpdr.solving.drifting import drifting_solution
 from sdpdr.solving.grade import ended_as, go_on, with_status, without_what_misses
 from sdpdr.solving.join import join
 from sdpdr.solving.landmark import landmark_candidate
@@ -220,13 +221,15 @@ class Plan:
     def in_time(self, request: Request, since: Deadline) -> Solution:
         """Run the plan within the time limit of the solver, which began with planning."""
         deadline = Deadline(self.solver.time_limit, since=since)
-        solution = self._answer(replace(request, deadline=deadline))
-        if request.attainable:
-            solution = without_what_misses(solution)
-        sdp = self.sdp
-        # An answer to half the square of a length is one to the length by now.
+        sdp, solution = self.sdp, None
+        # An answer to half the square of a length is one to the length in the end.
         if self.presolved is not None and self.squares is None:
             sdp = self.presolved.original
+        if request.attainable:
+            solution = drifting_solution(sdp, self.seconds, self.solver.tol)
+        if solution is None:
+            solution = self._answer(replace(request, deadline=deadline))
+            solution = without_what_misses(solution) if request.attainable else solution
         prover, writer = partial(go_on, sdp), partial(write_proof, sdp)
         solution = replace(solution, prover=prover, writer=writer)
         if not isinstance(request.model, Model):

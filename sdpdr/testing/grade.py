@@ -27,8 +27,8 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import gap_scale
 from sdpdr.program.solution import Solution
 from sdpdr.solving.proofs import AT_LEAST, Prover, value_of
+from sdpdr.solving.standing import standing_value
 from sdpdr.solving.verify.given import distance
-from sdpdr.solving.verify.standing import standing_value
 from sdpdr.testing.answer import read_answer, visible_labels
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from sdpdr.solving.grade import go_on, with_point, with_proofs, with_status
 from sdpdr.solving.presolve import presolve, refuted_solution
 from sdpdr.solving.proofs import Prover, value_of
 from sdpdr.solving.solve import solve_step
+from sdpdr.solving.standing import standing_value
 from sdpdr.solving.verify.given import UNNAMED, Settings, as_claimed, distance
-from sdpdr.solving.verify.standing import standing_value
 
 _SOLVED_FOR = "no multipliers were given: one solve by {} ({} form) found {}"
 

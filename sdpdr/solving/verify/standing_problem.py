@@ -15,8 +15,8 @@ from sdpdr.certify.prove import prove
 from sdpdr.model.conic.flat import FlatProblem
 from sdpdr.model.conic.kept import KeptPoint, constraint_of_rows, missed_attribute
 from sdpdr.solvers.flat import ask_solver
+from sdpdr.solving.standing import EXACTLY, words_of
 from sdpdr.solving.verify.completing import Restricted, restricted
-from sdpdr.solving.verify.standing import EXACTLY, words_of
 
 _NO_POINT = (
     "not all variables of the problem have finite values: solve it before, or set those that are "
