@@ -21,9 +21,11 @@ def problems():
     V = cp.Variable((2, 3), name="X")
     yield V, cp.Problem(cp.Minimize(cp.sum(V)), [V >= U]), U
     yield V, cp.Problem(cp.Minimize(cp.sum(cp.exp(V))), [V >= U]), U
+    D = cp.Variable((2, 2), diag=True, name="X")
+    yield D, cp.Problem(cp.Minimize(cp.trace(D)), [D >> np.diag([1.0, 2.0])]), np.diag([1.0, 2.0])
 
 
-@pytest.mark.parametrize("k", range(5))
+@pytest.mark.parametrize("k", range(6))
 def test_values_are_those_of_the_problem(k):
     X, problem, expected = list(problems())[k]
     solution = sdpdr.solve(problem, tol=1e-8)

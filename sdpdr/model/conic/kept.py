@@ -35,7 +35,7 @@ def kept_value(variable: Any) -> Array | None:
     """
     is_sparse = bool(variable.attributes.get("sparsity"))
     value = variable.value_sparse if is_sparse else variable.value
-    return None if value is None else np.asarray(_dense(value))
+    return None if value is None else np.asarray(as_dense_array(value))
 
 
 def missed_attribute(variable: Any) -> str:
@@ -127,7 +127,7 @@ def _lowered(made: Canonicalized, variable: Any, value: Array) -> Iterator[tuple
                 new[k].id if k in new else k: lower_value(old[k], part) if k in new else part
                 for k, part in parts.items()
             }
-    return ((k, np.asarray(_dense(part))) for k, part in parts.items())
+    return ((k, np.asarray(as_dense_array(part))) for k, part in parts.items())
 
 
 def kept_multipliers(flat: FlatProblem) -> Array:
@@ -183,7 +183,7 @@ def values_of(flat: FlatProblem, x: Array) -> dict[str, Array]:
     """
     found = _inverted(flat, x, np.full(flat.rows.shape[1], np.nan)).primal_vars
     return {
-        name: np.asarray(_dense(found[v.id]))
+        name: np.asarray(as_dense_array(found[v.id]))
         for v, name in names_of(flat.problem).items()
         if found.get(v.id) is not None
     }
@@ -303,7 +303,7 @@ def _final_id(made: Canonicalized, constraint: Any) -> int:
     return final_identity(constraint.id, (inverse for _, inverse in made.steps))
 
 
-def _dense(value: Any) -> Any:
+def as_dense_array(value: Any) -> Any:
     """A matrix as a dense array."""
     return value.toarray() if sp.issparse(value) else value
 

@@ -13,7 +13,13 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.model.conic.canonical import Canonicalized, canonicalized
 from sdpdr.model.conic.interface import ConicInterface, GradedAnswer
-from sdpdr.model.conic.kept import dual_values, kept_dual_values, kept_point, kept_value
+from sdpdr.model.conic.kept import (
+    as_dense_array,
+    dual_values,
+    kept_dual_values,
+    kept_point,
+    kept_value,
+)
 from sdpdr.model.conic.labels import labels_of, names_of
 from sdpdr.model.conic.read import Reading, read_conic
 from sdpdr.model.conic.refusals import refuse
@@ -120,7 +126,9 @@ class CvxpyProgram(SDP):
         return replace(
             solution,
             in_problem={
-                name: np.asarray(values[v.id]) for v, name in names.items() if v.id in values
+                name: np.asarray(as_dense_array(values[v.id]))
+                for v, name in names.items()
+                if v.id in values
             },
             duals_in_problem=dual_values(made.problem, inverted.dual_vars),
             labels={**names, **dict(labels_of(made.problem))},
