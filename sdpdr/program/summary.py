@@ -124,6 +124,12 @@ def _how(solution: Solution) -> str:
 def _unverified(solution: Solution) -> str:
     """What the solver claims."""
     claim = solution.claimed.verdict or solution.claimed.status
+    if claim == "infeasible" and solution.bound is not None:
+        side = "above" if solution.maximize else "below"
+        return (
+            f"{solution.solver} says that the program is infeasible, which is not proved; it is "
+            f"proved that no feasible point has a value {side} {shown(solution.bound, '.8g')}."
+        )
     return (
         f"{solution.solver} says that the program is {claim}, and nothing proves or refutes that."
         if claim in ("infeasible", "unbounded")

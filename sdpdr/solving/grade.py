@@ -32,8 +32,8 @@ STOPPED = {
     Verdict.INFEASIBLE: Status.UNVERIFIED,
     Verdict.UNBOUNDED: Status.UNVERIFIED,
 }
-# Verdicts from which `with_status` derives the same status again; any claim does for UNVERIFIED.
-# Statuses that are not in it belong to `Verdict.SOLVED`.
+# Verdicts from which `with_status` derives the same status again. Statuses that are not in it belong
+# to `Verdict.SOLVED`.
 _ENDED = {status: verdict for verdict, status in STOPPED.items()}
 CUT_SHORT = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INTERRUPTED)
 # Largest backward error of a point that is kept if a solver was stopped.
@@ -135,9 +135,13 @@ def _is_optimal_nearby(sdp: SDP, solution: Solution) -> bool:
     return abs(solution.value - bound) <= solution.tol * size
 
 
-def ended_as(status: Status) -> Verdict:
-    """The verdict from which `with_status` derives a status again."""
-    return _ENDED.get(status, Verdict.SOLVED)
+def ended_as(solution: Solution) -> Verdict:
+    """The verdict from which `with_status` derives the status of a solution again."""
+    said = solution.claimed.verdict
+    is_claim = said in (Verdict.INFEASIBLE.value, Verdict.UNBOUNDED.value)
+    if solution.status is Status.UNVERIFIED and is_claim:
+        return Verdict(said)
+    return _ENDED.get(solution.status, Verdict.SOLVED)
 
 
 def _beside(
@@ -157,7 +161,7 @@ def go_on(sdp: SDP, solution: Solution, seconds: float | None) -> Solution:
     found, given = _beside(sdp, solution, ENDLESS, np.inf if limit is None else limit)
     # Earlier proofs, perhaps of another form of the program, may not succeed again.
     again = with_proofs(sdp, solution, better_sides(sdp, _proved_of(solution), found), given)
-    again = with_status(sdp, again, ended_as(solution.status))
+    again = with_status(sdp, again, ended_as(solution))
     sides = (again.attained, again.bound) == (solution.attained, solution.bound)
     better = again.certified() or again.ray is not None or again.gap < solution.gap
     return again if better or not sides else solution
@@ -259,4 +263,4 @@ def attested(sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS) -> Solu
         return replace(solution, attained_by=found.attained_by)
     words = f"{found.attained_by}; the point itself is left where it is"
     solution = replace(solution, attained=found.attained, attained_by=words)
-    return with_status(sdp, solution, ended_as(solution.status))
+    return with_status(sdp, solution, ended_as(solution))

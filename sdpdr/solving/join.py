@@ -129,7 +129,7 @@ def _merged(
     # With a point of one and a bound of another, nothing has failed and nothing is a mere claim.
     stopped = merged.status in CUT_SHORT
     # Unless the finder was stopped, its point and the multipliers count as an answer.
-    verdict = ended_as(merged.status) if stopped else Verdict.INACCURATE
+    verdict = ended_as(merged) if stopped else Verdict.INACCURATE
     if sdp is None:
         status = Status.SOLVED if merged.certified() else Status[verdict.name]
         return replace(merged, status=status)

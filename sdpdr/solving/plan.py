@@ -266,7 +266,7 @@ class Plan:
         # A start belongs to the program as written.
         if request.start is None:
             found = inner._answer(replace(request, model=length.sdp))
-            graded = with_status(self.sdp, length.lift(found), ended_as(found.status))
+            graded = with_status(self.sdp, length.lift(found), ended_as(found))
             answers.append(graded)
             ended = graded.status in (*SETTLED, Status.INTERRUPTED) or request.deadline.is_over()
             # If the optimum is zero, the program as written would have no small gap either.

@@ -34,3 +34,15 @@ def test_values_are_those_of_the_problem(k):
     assert X.value is None
     with pytest.raises(sdpdr.errors.UnknownNameError, match="variable 'Y'"):
         solution["Y"]
+
+
+def test_a_claim_that_is_not_proved_says_what_is_proved_and_stays_a_claim():
+    """No Lyapunov function exists: the only proof is a face in a direction that is irrational."""
+    A = np.array([[1.0, 1.0], [1.0, -2.0]])
+    P = cp.Variable((2, 2), symmetric=True, name="P")
+    decay = A.T @ P + P @ A << -np.eye(2)
+    solution = sdpdr.solve(cp.Problem(cp.Minimize(cp.trace(P)), [P >> np.eye(2), decay]))
+    for one in (solution, solution.prove()):
+        assert one.status is sdpdr.Status.UNVERIFIED
+        assert one.bound > 1e6
+        assert "is infeasible, which is not proved; it is proved that no feasible point" in str(one)

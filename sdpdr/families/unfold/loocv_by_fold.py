@@ -107,7 +107,7 @@ def solve_loocv(
         words = f"the inequality of the means, from the least centred trace: {folded.argument}"
         how = {**found.how, "bound": words}
         found = replace(found, bound=claim.bound, duals=point.duals, how=how)
-    return with_status(sdp, with_proofs(sdp, claim, found, point), ended_as(claim.status))
+    return with_status(sdp, with_proofs(sdp, claim, found, point), ended_as(claim))
 
 
 def _lifted(
