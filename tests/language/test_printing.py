@@ -437,3 +437,10 @@ def test_a_name_of_one_sign_is_escaped():
     assert r"\text{(50 \% \& more, 1 row)}" in (
         minimize(t) + (t >= 0).named("50 % & more")
     ).describe("latex")
+
+
+def test_norms_of_matrices_are_printed_as_those_of_matrices():
+    K = sdpdr.psd("K", 2)
+    for kind, shown in (("nuc", "norm(K, nuc)"), (2, "norm(K, 2)"), (None, "norm(K)")):
+        printed = minimize(sdpdr.norm(K, kind)).describe()
+        assert printed.splitlines()[0].split(maxsplit=1) == ["minimise", shown]

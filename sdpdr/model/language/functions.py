@@ -92,11 +92,11 @@ def norm(expression: Any, kind: Kind | None = None) -> Convex:
     is_matrix = len(of.shape) == 2
     if kind in (None, "fro") or (kind == 2 and not is_matrix):
         more, values = ("fro",) if is_matrix else (2,), of if is_matrix else of.reshape(-1)
-        return call("norm", values, more=more, squares=of)
+        return call("norm", values, more=more, squares=of, of_matrices=is_matrix)
     if kind in ("nuc", 2):
         if not is_matrix:
             raise ShapeError(f"norm(X, {kind!r}) is of a matrix; this expression is {of.shape}.")
-        return call("norm", of, more=(kind,), shown=(str(kind),))
+        return call("norm", of, more=(kind,), shown=(str(kind),), of_matrices=True)
     if kind not in (1, "inf"):
         raise ModelError(f"norm takes 'fro', 'nuc', 'inf', 1 and 2; it was given {kind!r}.")
     if is_matrix:
