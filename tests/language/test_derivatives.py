@@ -252,6 +252,20 @@ def test_a_rate_next_to_a_kink_is_that_of_its_side(large, near):
     assert slope == pytest.approx(np.sign(near), abs=1e-3)
 
 
+@pytest.mark.daily(2)
+@pytest.mark.parametrize(
+    ("large", "near"),
+    [(1.0, -1e-13), (1e4, 1e-9), (1e4, -1e-10), (1e8, 1e-6), (1e8, 1e-8)],
+)
+def test_a_rate_that_no_multiplier_has_next_to_a_kink_comes_with_a_warning(large, near):
+    """A constant that the value is beside hides on which side of the kink it is."""
+    p, t, s = parameter("p", value=near), scalar("t"), scalar("s")
+    model = minimize(t + s) + (t >= p) + (t >= -p) + (s >= large)
+    with suppress(DataError, NonUniqueWarning):
+        slope = sensitivity(model, sdpdr.solve(model), p)
+        assert slope == pytest.approx(np.sign(near), abs=1e-3)
+
+
 def test_where_doubles_tell_no_side_of_a_kink_no_rate_is_made_up():
     """The value is the absolute value of p beside one: multipliers have rates from -1 to 1."""
     p, t, s = parameter("p", value=5.55e-17), scalar("t"), scalar("s")

@@ -23,6 +23,7 @@ from sdpdr.certify.faces import DUAL, PRIMAL
 from sdpdr.certify.flat import Answer, FlatProgram
 from sdpdr.certify.margin import margin
 from sdpdr.certify.units import Units
+from sdpdr.linalg.magnitudes import largest_of_rows
 from sdpdr.model import Model
 from sdpdr.model.parameters import Parameter
 from sdpdr.program.point import Value, arranged
@@ -302,11 +303,25 @@ class Optimum:
         return is_same and all(map(self._is_settled, changes))
 
     def _is_settled(self, change: Change) -> bool:
-        """Whether the rest of the path would not change the rate."""
+        """Whether the rest of the path would not change the rate.
+
+        That is beside multipliers of the size that would make up for all terms of some unknown's
+        equation, so that units of unknowns and of constraints do not matter. One that vanishes
+        together with its slack is known to the root of a gap only, which is seen beside others.
+        """
+        of = self.of
         end = change.rate(*self._path.last.end)
         misses = np.abs(change.g) + abs(change.B) @ np.abs(self.u)
         size = abs(change.offset) + float(np.abs(change.cost) @ np.abs(self.u))
-        size += float(np.max(np.abs(self.y), initial=0.0) * np.sum(misses))
+        if self._path.keeps_touching:
+            sizes = np.full(of.g.size, np.max(np.abs(self.y), initial=0.0))
+        else:
+            B = abs(of.B)
+            B.eliminate_zeros()
+            terms = np.abs(of.c) + B.T @ np.abs(self.y)
+            shares = sp.csr_array((terms[B.indices] / B.data, B.indices, B.indptr), B.shape)
+            sizes = largest_of_rows(shares)
+        size += float(sizes @ misses)
         return abs(end - change.rate(self.u, self.y)) <= _SAME * size
 
     def _stays_solvable(self, change: Change) -> bool:

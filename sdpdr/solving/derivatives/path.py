@@ -73,6 +73,14 @@ class Path(NamedTuple):
         return bool(np.any(np.abs(powers - 0.5) < _TOUCHES))
 
     @property
+    def keeps_touching(self) -> bool:
+        """Whether a number or eigenvalue does so at the last two points, and not in passing."""
+        if self.before is None:
+            return False
+        powers = np.stack([self.before.powers, self.last.powers])
+        return bool(np.any(np.all(np.abs(powers - 0.5) < _TOUCHES, axis=0)))
+
+    @property
     def quotients(self) -> Array:
         """D at the optimum, and further along the path where it is not clear."""
         powers = self.last.powers_of_quotients(self.before)
