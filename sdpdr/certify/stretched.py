@@ -146,8 +146,8 @@ class Metric:
             # The sum is rounded as well.
             if not 1.001 * np.sqrt(float(both @ reach[own.columns] ** 2)) <= 0.5:
                 return False
+            # The rounding of U does not matter here: exact solutions are those of the exact one.
             left, blur = _half(own.matrix(self._y), L)
-            blur = blur + own.matrix(1.01 * (self.around @ reach))
             if not are_positive_definite(left[None], UP * blur[None]):
                 return False
         return True

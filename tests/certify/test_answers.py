@@ -532,3 +532,12 @@ def test_a_solve_says_what_was_proved_of_it():
     singular = Rows("null", "==", {"X": QuadraticForms([[1.0, -1.0]])}, np.zeros(1))
     ones = Rows("diagonal", "==", {"X": Diagonal(2)}, np.ones(2))
     assert sdpdr.solve(SDP((X2,), {"X": Trace(2)}, (singular, ones))).attained == pytest.approx(2.0)
+
+
+def test_what_has_neither_a_point_nor_multipliers_is_not_unbounded():
+    """A claim that nothing limits the objective needs a point."""
+    X, y = psd("X", 1), scalar("y")
+    sdp = (minimize(y + X[0, 0]) + (X[0, 0] <= -1.0)).to_sdp()
+    found = prove_answer(sdp, sdp.zero_point(), ask_clarabel, claim="unbounded")
+    assert found.ray is not None
+    assert found.ray.kind == "infeasible"

@@ -238,6 +238,20 @@ def test_columns_become_integers_without_a_factor_of_two_in_common(seed):
         assert np.frexp(float(units.pop()))[0] == 0.5
 
 
+def test_the_work_for_primes_grows_with_the_rows_that_are_looked_at(monkeypatch):
+    rng = np.random.default_rng(1)
+    basis = rng.integers(-20, 21, (4, 5)).astype(float)
+    given, least = sp.csr_array(np.vstack([basis, *[np.sum(basis, axis=0)] * 12])), []
+    for count in (4, 12):
+        works = 2.0 ** np.arange(6.0, 14.0, 0.25)
+        for work in works:
+            monkeypatch.setattr("sdpdr.certify.dependent._WORK", work)
+            if _follow(given, np.arange(4), 4 + np.arange(count)) is not None:
+                least.append(work)
+                break
+    assert least[1] / least[0] == pytest.approx((4 + 12) / (4 + 4), rel=0.2)
+
+
 def test_primes_are_not_tried_where_they_take_too_long(monkeypatch):
     """Multiplications grow as the cube of rows, and their number by as much."""
     rng, least = np.random.default_rng(0), []

@@ -144,6 +144,21 @@ def test_a_matrix_at_the_edge_is_not_said_to_be_definite():
     assert not are_positive_definite(np.stack([np.eye(n), -np.eye(n)]), np.zeros((2, n, n)))
 
 
+def test_the_least_eigenvalue_that_counts_as_positive_is_that_of_the_theorem():
+    """Rump's bound for order two, 6 u, and the rounding of what is subtracted from the diagonal."""
+    u = 2.0**-53
+    for k, is_definite in (*((k, False) for k in range(9)), (16, True)):
+        matrix = np.array([[1.0, 1.0 - k * u], [1.0 - k * u, 1.0]])
+        assert are_positive_definite(matrix[None], np.zeros((1, 2, 2))) is is_definite
+
+
+def test_entries_that_are_nothing_but_a_radius_move_as_well():
+    far = sp.csr_array([[0.0, 1e-3, 0.0]])
+    found = Gram(sp.csr_array([[1.0, 1e-8]]), np.ones(2), far)
+    assert found.shows
+    assert found._reach[1] >= 0.99e-3
+
+
 def test_rows_that_say_zero_are_among_those_that_the_others_follow_from():
     E = sp.csr_array(np.array([[0.0, 2.0, 0.0], [1.0, 1.0, 0.0], [1.0, 3.0, 0.0], [1.0, 0.0, 1.0]]))
     found = Equations(E, np.array([0.0, 1.0, 1.0, 3.0]), np.ones(3))

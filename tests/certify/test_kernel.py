@@ -165,6 +165,12 @@ def test_sides_are_rounded_outwards_where_a_constant_is_added():
         assert known.value - known.bound <= 1e-14 * (abs(number) + abs(offset))
 
 
+def test_what_counts_as_zero_is_the_same_on_a_face():
+    given = kernel(**RIGHT, scale=3.0, nothing=1e-7)
+    found = given.inner(given.program, given.answer, 0)
+    assert (found.scale, found.nothing) == (3.0, 1e-7)
+
+
 def test_costs_are_multipliers_where_every_variable_that_costs_is_in_a_cone():
     """c + A'z = 0 with one multiplier for each variable that costs; else there are none."""
 

@@ -146,6 +146,16 @@ def test_matrices_whose_slack_is_a_sum_are_not_variables():
         metric(other, x)
 
 
+def test_matrices_whose_entries_are_rounded_are_not_variables():
+    program, _ = program_at(thin_matrix(1e-6))
+    (limit, own), n = program.pieces(), program.c.size
+    for radius, is_variable in ((0.0, True), (1e-12, False)):
+        around = sp.csr_array(np.append(radius, np.zeros(n))[None].repeat(own.b.size, axis=0))
+        around.eliminate_zeros()
+        other = build(program.c, program.E, program.f, [limit, own._replace(around=around)])
+        assert (other.own(other.parts[1]) is not None) is is_variable
+
+
 def test_radii_of_equations_are_accounted_for():
     X = thin_matrix(1e-6)
     exact, x = program_at(X)
