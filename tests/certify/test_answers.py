@@ -14,6 +14,7 @@ from sdpdr.certify import answer as answers
 from sdpdr.certify.answer import ProofInterruptedError, is_nothing, is_small, prove_answer
 from sdpdr.certify.knowledge import Knowledge
 from sdpdr.certify.standard import as_written, standard
+from sdpdr.certify.units import NOTHING
 from sdpdr.linalg import (
     Diagonal,
     Entries,
@@ -532,6 +533,14 @@ def test_a_solve_says_what_was_proved_of_it():
     singular = Rows("null", "==", {"X": QuadraticForms([[1.0, -1.0]])}, np.zeros(1))
     ones = Rows("diagonal", "==", {"X": Diagonal(2)}, np.ones(2))
     assert sdpdr.solve(SDP((X2,), {"X": Trace(2)}, (singular, ones))).attained == pytest.approx(2.0)
+
+
+def test_nothing_is_a_share_of_the_unit_of_costs():
+    X = psd("X", 2)
+    sdp = (minimize(1e3 * X[0, 0]) + (X.diagonal() >= 1e6)).to_sdp()
+    unit = NOTHING * standard(sdp).units.cost
+    assert is_nothing(sdp, 0.99 * unit, 0.0)
+    assert not is_nothing(sdp, 1.01 * unit, 0.0)
 
 
 def test_what_has_neither_a_point_nor_multipliers_is_not_unbounded():

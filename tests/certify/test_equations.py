@@ -136,6 +136,18 @@ def test_radii_of_many_terms_add_up_to_no_less_than_their_sum():
         assert n * Fraction(far) <= Fraction(around[0]) <= n * Fraction(far) * Fraction(1.0 + 1e-11)
 
 
+def test_radii_of_rounded_numbers_add_up_to_no_less_than_their_sum():
+    """Sums of as many equal numbers round downwards for some of these, by far more than a unit."""
+    n, below = 20_000, 0
+    for far in (0.1, 0.3, 0.7, 1.1, 1.3):
+        data = sp.csr_array(np.append(np.full(n, far), 0.0)[None])
+        _, around = residual(np.zeros(1), sp.csr_array((1, n)), np.ones(n), 0.0, data)
+        exact = n * Fraction(far)
+        assert exact <= Fraction(around[0]) <= exact * Fraction(1.0 + 1e-11)
+        below += Fraction(float((data @ np.ones(n + 1))[0])) < exact * Fraction(1.0 - 1e-14)
+    assert below
+
+
 def test_a_matrix_at_the_edge_is_not_said_to_be_definite():
     n = 6
     singular = np.eye(n) - np.ones((n, n)) / n
