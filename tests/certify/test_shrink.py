@@ -297,6 +297,18 @@ def test_scalars_of_a_shrunk_point_are_returned_with_it():
     assert sdp.primal_value(found.values) == pytest.approx(found.value, rel=1e-9)
 
 
+def test_scalars_beside_rows_that_are_solved_are_returned_as_well():
+    """The second row is short, and a right side of an equation keeps it from being shrunk."""
+    limits = {"X": Diagonal(3)[[1, 2]], "z": VectorMap([[0.0], [-1.0]])}
+    variables = (PsdVariable("X", 3), VectorVariable("z", 1, nonnegative=True))
+    cost = {"X": -1.0 * Trace(3), "z": VectorMap([[3.0]])}
+    one = Rows("one", "==", {"X": Entries(3, [[0, 0]])}, np.ones(1))
+    sdp = SDP(variables, cost, (one, Rows("limits", "<=", limits, np.ones(2))))
+    found = attained(sdp, {"X": np.diag([1.0, 1.1, 2.0]), "z": np.zeros(1)})
+    assert found.values["z"] == pytest.approx(np.ones(1), rel=1e-9)
+    assert sdp.primal_value(found.values) == pytest.approx(found.value, rel=1e-9)
+
+
 def test_points_that_are_exactly_on_their_face_are_within_the_radius_after_a_division():
     # Every sum of coordinates is zero, and is not after the division by the root of 26.
     sdp, none = methods.mvu(graphs.path([1.0, 1.0])).to_sdp(), np.zeros(0)
