@@ -227,7 +227,7 @@ def _unlikeliness(space: Space, table: Index, dimension: int) -> Array:
     here, total = np.arange(n), np.zeros(limit)
     widths = space.sqdist(here[:, None], table)
     for rows in blocks(here, max(1, BLOCK // n)):
-        sqdist = space.sqdist_to_all(rows)
+        sqdist = space.sqdist(rows[:, None], here)
         sqdist[np.arange(len(rows)), rows] = np.inf  # of the point itself, which is left out
         for k, width in enumerate(widths.T):
             logs = -sqdist / (2.0 * width) - 0.5 * dimension * np.log(2.0 * np.pi * width)

@@ -32,8 +32,8 @@ STOPPED = {
     Verdict.INFEASIBLE: Status.UNVERIFIED,
     Verdict.UNBOUNDED: Status.UNVERIFIED,
 }
-# Verdicts from which `with_status` derives the same status again. Statuses that are not in it belong
-# to `Verdict.SOLVED`.
+# Verdicts from which `with_status` derives the same status again. Statuses that are not in it come
+# from `Verdict.SOLVED`.
 _ENDED = {status: verdict for verdict, status in STOPPED.items()}
 CUT_SHORT = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INTERRUPTED)
 # Largest backward error of a point that is kept if a solver was stopped.
