@@ -55,6 +55,8 @@ def colored():
         held = [checks.squares(K, EDGES) <= LENGTHS]
         best = optimum(cp.Maximize(cp.trace(H @ T @ H @ K)), held)
         equal(solved(methods.colored_mvu(GRAPH, y)).value, best, 1e-5)
+        side = methods.side_information(kernel=T)
+        equal(side @ side.T, T)
         fitted = sdpdr.ColoredMVU(n_neighbors=3).fit(X, y)
         equal(fitted.solution_.value, best, 1e-5)
 
@@ -133,6 +135,7 @@ def ghodsi():
     equal(solved(methods.ghodsi(points, y, cap=0.5, ridge=ridge)).value, best, 1e-5)
     fitted = sdpdr.GhodsiMetric(2, ridge=ridge).fit(points, y)
     equal(fitted.value_, best, 1e-5)
+    equal(fitted.bound_, best, 1e-5)
     equal(fitted.get_mahalanobis_matrix(), A.value, 1e-3)
     sums = near.T @ near - far.T @ far
     summed = sdpdr.GhodsiMetric(1, normalize=False).fit(points, y)

@@ -140,6 +140,11 @@ def maximum_margin():
     for model in (methods.mmmf(SIGNS, c=c), methods.mmmf_dual(SIGNS, c=c)):
         equal(solved(model).value, best, 1e-5)
     equal(sdpdr.MMMF(c).fit(SIGNS).value_, best, 1e-5)
+    Z, t = cp.Variable((7, 7), PSD=True), cp.Variable()
+    hinge = cp.sum(cp.pos(1 - cp.multiply(SIGNS, Z[:3, 3:])[seen]))
+    best = optimum(cp.Minimize(t + c * hinge), [cp.diag(Z) <= t])
+    for model in (methods.mmmf(SIGNS, c=c, norm="max"), methods.mmmf_dual(SIGNS, c=c, norm="max")):
+        equal(solved(model).value, best, 1e-5)
     scores = M + b @ np.ones((1, 4)) + np.ones((3, 1)) @ d
     offsets = 0.5 * ridge * (cp.sum_squares(b) + cp.sum_squares(d))
     hinge = cp.sum(cp.pos(1 - cp.multiply(SIGNS, scores)[seen]))
@@ -350,6 +355,16 @@ def mixed_labels():
     for beta in np.sqrt(np.array([0.3, 0.7, 2.0]) / apart):
         first = propagation.alternating(graph, beta_0=beta, max_iter=1).y
         less(1.0, energies(beta * first)[1], 1e-6)
+    held = propagation.fixed_lam(graph, share=0.5).y
+    unknown = np.isnan(Y_KNOWN)
+
+    def mixed(at):
+        y = Y_KNOWN.copy()
+        y[unknown] = at
+        near, far = energies(y)
+        return near - 0.5 * least * far
+
+    less(np.abs(checks.difference_quotient(mixed, held[unknown])).max(), 1e-6)
     other = propagation.alternating(graph)
     near, far = energies(other.y)
     equal(other.ratio, near / far)
@@ -418,6 +433,11 @@ def low_rank_matrices():
     closed = bilinear.two_d_svd(STACK, 2)
     for basis, part in ((closed.rows, centred), (closed.columns, centred.mT)):
         same_span(basis, np.linalg.eigh(sum(M @ M.T for M in part))[1][:, -2:])
+    fitted = sdpdr.SOPCA(2, method="2dsvd", center=True).fit(STACK)
+    small = fitted.rows_.T @ centred @ fitted.columns_
+    equal(fitted.transform(STACK), small)
+    back = STACK.mean(axis=0) + fitted.rows_ @ small @ fitted.columns_.T
+    equal(fitted.inverse_transform(small), back)
 
 
 @row(THESIS, "(4.2)–(4.4)")

@@ -14,6 +14,7 @@ import sdpdr
 from sdpdr import baselines, blocks, density, factorize, graphs, iterate, methods, nonnegative
 from sdpdr.families.factor.isometric.factorize import _LENGTHS as LENGTHS_FIRST
 from sdpdr.families.factor.isometric.factorize import Lagrangian
+from sdpdr.families.factor.polynomial.fit import Misfit
 from sdpdr.families.unfold.baselines.ncmvu import lagrangian
 from sdpdr.linalg import SquaredEdgeLengths
 
@@ -73,6 +74,13 @@ def maximum_variance():
     equal(learned.solution_.value, best, 1e-5)
     values = np.linalg.eigvalsh(K.value)[::-1]
     equal(np.sum(learned.embedding_**2, axis=0), values[:2], 1e-3)
+    counts = np.ones(N)
+    counts[[0, 4]] = 3.0, 2.0
+    G = cp.Variable((N, N), PSD=True)
+    spread = cp.sum(cp.multiply(counts, cp.diag(G))) - counts @ G @ counts / counts.sum()
+    best = optimum(cp.Maximize(spread), lengths(G))
+    twice = np.vstack([X, X[[0, 0, 4]]])
+    equal(sdpdr.MVU(2, n_neighbors=3).fit(twice).solution_.value, best, 1e-5)
 
 
 @row(THESIS, "(2.20)–(2.24)")
@@ -155,6 +163,11 @@ def isometric_separation():
     far = np.column_stack([np.arange(N), checks.furthest_of(X)])
     best = optimum(cp.Maximize(cp.sum(checks.squares(K, far))), held)
     equal(solved(methods.ism(GRAPH, y, **given)).value, best, 1e-5)
+    given["margin"], price = 1.5 * most, 0.7
+    missed = cp.sum(cp.pos(given["margin"] - sides))
+    best = optimum(cp.Maximize(checks.spread(K) - price * missed), lengths(K))
+    soft = methods.ism(GRAPH, y, furthest="all", slack=price, **given)
+    equal(solved(soft).value, best, 1e-5)
     K, chain = cp.Variable((4, 4), PSD=True), graphs.path([1.0, 2.0, 1.5])
     held = [checks.squares(K, chain.edges) <= chain.sqdist]
     held += [cp.multiply([1.0, 1.0, 1.0, -1.0], K[0]) >= 0.05]
@@ -233,6 +246,8 @@ def least_ellipsoid():
     exact = density.minimum_ellipsoid(X)
     equal(exact.volume, volume, 1e-5)
     assert exact.contains(X).all(), "points lie outside"
+    rough = density.minimum_ellipsoid(X, max_iter=1)
+    less(np.log(rough.volume / volume), rough.gap)
     equal(methods.ellipsoid_of(solved(methods.mvee(X)), X).volume, volume, 1e-4)
     equal(exact.center, -np.linalg.solve(A.value, b.value), 1e-3)
 
@@ -300,7 +315,10 @@ def completely_positive_cone():
     Z = cp.Variable((8, 8), PSD=True)
     best = optimum(cp.Minimize(0.5 * cp.trace(Z)), [Z >= 0, Z[:4, 4:] == V])
     equal(solved(methods.nmf_dnn(V)).value, best, 1e-5)
-    equal(solved(methods.nmf_dnn(V, nonnegative=False)).value, np.linalg.norm(V, "nuc"), 1e-5)
+    for free in (V, np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]])):
+        model = methods.nmf_dnn(free, nonnegative=False)
+        equal(solved(model).value, np.linalg.norm(free, "nuc"), 1e-5)
+    assert solved(methods.nmf_dnn(free)).value > np.linalg.norm(free, "nuc") * (1.0 + 1e-3)
     assert factorize.nonnegative_rank_bound(SQUARE).lower == 4
     planted = RNG.random((6, 2)) @ RNG.random((2, 5))
     assert factorize.nonnegative_rank_bound(planted).lower == 2
@@ -339,7 +357,7 @@ def all_entries_in_one_lift():
 @row(THESIS, "(2.51)–(2.54)")
 def small_cones():
     """The printed program in cvxpy, with a block for each entry of the matrix."""
-    V, k = checks.MATRIX + 0.1, 2
+    V, k = checks.MATRIX[:2] + 0.1, 2
     n, m = V.shape
     A = [cp.Variable((k, k), PSD=True) for _ in range(n)]
     B = [cp.Variable((k, k), PSD=True) for _ in range(m)]
@@ -463,6 +481,10 @@ def global_factorization():
         less(bound.upper, best, 1e-4)
         equal(np.linalg.norm(checks.MATRIX - bound.W @ bound.H), bound.upper)
         less(0.0, min(bound.W.min(), bound.H.min()), 0.0)
+        poor = sdpdr.nmf_bound(
+            checks.MATRIX, np.ones((3, 2)), np.ones((2, 3)), method=method, tol=0.02
+        )
+        less(poor.lower, best, 1e-4)  # which nothing cuts off at the error of what was found
     less(best, bound.lower + 0.02 * np.linalg.norm(checks.MATRIX), 1e-4)
     sizes = np.linalg.svd(checks.MATRIX, compute_uv=False)
     equal(sdpdr.nmf_bound(checks.MATRIX, k=1, method="eckart_young").lower,
@@ -495,6 +517,12 @@ def completely_positive_factors():
     ):
         equal(factor @ factor.T, A, 1e-6)
         less(0.0, factor.min(), 0.0)
+    even = RNG.random((5, 5)) + np.diag(np.full(5, 6.0))
+    even += even.T
+    for dominant in (even, even * np.outer(np.arange(1.0, 6), np.arange(1.0, 6))):
+        found = factorize.completely_positive(dominant)
+        equal(found.factor @ found.factor.T, dominant, 1e-12)
+        assert "dominant" in found.proof, found.proof
     cycle = 1.8 * np.eye(5) + np.roll(np.eye(5), 1, axis=0) + np.roll(np.eye(5), -1, axis=0)
     M, P = cp.Variable((5, 5), symmetric=True), [cp.Variable((5, 5), PSD=True) for _ in range(5)]
     rest = [M - own for own in P]
@@ -617,6 +645,19 @@ def under_a_polynomial():
     equal(found.objective, best, 1e-6)
     less(found.bound, best, 1e-6)
     less(best - found.bound, 1e-3 * target**2)
+    V, c = RNG.random((3, 4)), np.array([1.0, 0.5, 0.2])
+    squares = Misfit(V, True, unknown=True, regularization=weight)
+
+    def value(x):
+        return squares.at(x[:6].reshape(3, 2), x[6:14].reshape(4, 2), np.append(1.0, x[14:]))
+
+    at = np.concatenate([RNG.random(14), c[1:]])
+    W, H = at[:6].reshape(3, 2), at[6:14].reshape(4, 2)
+    rest = W @ H.T + 0.5 * (W @ H.T) ** 2 + 0.2 * (W @ H.T) ** 3 - V
+    size = np.sqrt(weight) * at[:14]
+    equal(value(at).objective, 0.5 * np.sum(rest**2) + 0.5 * size @ size)
+    slope = squares._slopes(W, H, c).T @ np.concatenate([rest.ravel(), size])
+    equal(slope, checks.difference_quotient(lambda x: value(x).objective, at), 1e-5)
     T = np.outer([1.0, 0.5, 0.8], [0.7, 1.2])
     found = factorize.polynomial(T + 0.5 * T**2, (1.0, 0.5))
     equal(found.W @ found.H, T, 1e-6)
