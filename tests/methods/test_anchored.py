@@ -188,7 +188,7 @@ def test_solvers_agree_and_are_certified(unfolded, isometry):
             "0 and 1 are 1.5 apart, 0.5 less than the 2",
         ),
         (([0, 2], [0.0, 3.0], "inequality", "origin"), UnknownNameError, "about"),
-        (([0, 2], [0.0, 3.0], "inexact"), UnknownNameError, "relation"),
+        (([0, 2], [0.0, 3.0], "inexact"), UnknownNameError, "unknown isometry"),
     ],
 )
 def test_what_is_refused(options, error, message):
