@@ -485,6 +485,10 @@ def second_order():
     less(fitted.objective_, best / 2.0, 1e-5)
     equal(fitted.upper_bound_, best / 2.0, 1e-3)
     less(best / 2.0, fitted.upper_bound_, 1e-6)
+    early = bilinear.interior_point(STACK, k, max_iter=2)
+    less(early.value, best / 2.0)
+    less(best / 2.0, early.bound)
+    equal(early.gap, early.bound / early.value - 1.0)
     require_searches(k)
     for seed in range(20):
         A, B = (
