@@ -263,6 +263,11 @@ def mvu_apart(
 def _pairs(graph: NeighborGraph, pairs: FurthestPairs | None) -> FurthestPairs:
     """The given furthest pairs, or those of the graph."""
     found = furthest_pairs(graph) if pairs is None else pairs
+    if not isinstance(found, FurthestPairs):
+        raise DataError(
+            f"pairs must come from graphs.furthest_pairs(graph), got {type(pairs).__name__}. An "
+            "objective of other pairs is the block sdpdr.blocks.Spread."
+        )
     if found.furthest.size != graph.n:
         raise DataError(
             f"the furthest pairs are of {found.furthest.size} points, the graph has {graph.n} "

@@ -182,7 +182,7 @@ class Answered(NamedTuple):
     ----------
     solution : Solution
     multipliers : array or None
-        Of all rows as they are stated; zero of matrix inequalities.
+        One for each row, in its stated form; zero for matrix inequalities.
     direction : mapping from variable name to array
         Along which the objective is unbounded.
     """

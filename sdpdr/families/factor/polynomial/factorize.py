@@ -144,7 +144,7 @@ def polynomial(
         Relative misfit at which entries count as met.
     seed : int, default 0
     lift : {"layers", "moments"}, default "layers"
-        Of the program with a regularization.
+        The form of the program with a regularization.
     solver : str or Solver, default "auto"
         For that program, written with matrix inequalities (``form="lmi"``). "auto" is
         ``"clarabel"``, or ``"dense"`` where that is not installed.
