@@ -451,11 +451,6 @@ def test_why_a_side_is_not_proved_is_the_last_that_was_tried_for_it():
         assert reason in answers._why_not(form, known, "value")
 
 
-def test_a_margin_is_what_is_left_of_the_sizes_of_terms():
-    for terms, margin in (([2.0, -1.0], 1 / 3), ([-3.0, -1.0], 1.0), ([1.0, -1.0], 0.0), ([], 0)):
-        assert answers._margin(np.array(terms)) == pytest.approx(margin)
-
-
 def test_sizes_decide_what_the_kernel_is_asked():
     assert is_small(theta())
     assert not is_small(SDP((PsdVariable("X", 200),), {"X": Trace(200)}))

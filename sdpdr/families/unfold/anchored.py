@@ -25,9 +25,10 @@ from sdpdr.families.unfold.mvu import mvu, stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.graphs.given import takes_graph
 from sdpdr.model import Block, Model
-from sdpdr.model.blocks import Band, Relation, Slack, Variance, as_relation
+from sdpdr.model.blocks import Band, Relation, Slack, Variance
 from sdpdr.model.blocks.anchors import AnchoredIsometry, Coordinates, positions
 from sdpdr.model.blocks.entries import Dispersion
+from sdpdr.model.blocks.isometry import as_relation
 from sdpdr.model.language import psd
 from sdpdr.program import Solution
 

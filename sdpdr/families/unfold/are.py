@@ -16,7 +16,8 @@ from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.neighbor_graph import Provenance
 from sdpdr.graphs.transitions import Labels
 from sdpdr.model import Model
-from sdpdr.model.blocks import Actions, Band, Coinciding, Relation, Variance, as_relation
+from sdpdr.model.blocks import Actions, Band, Coinciding, Relation, Variance
+from sdpdr.model.blocks.isometry import as_relation
 
 
 @takes_graph

@@ -25,7 +25,8 @@ from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import dijkstra
 from sdpdr.model import Model
-from sdpdr.model.blocks import Relation, Slack, as_relation
+from sdpdr.model.blocks import Relation, Slack
+from sdpdr.model.blocks.isometry import as_relation
 
 Penalty: TypeAlias = Literal["square", "absolute"]
 

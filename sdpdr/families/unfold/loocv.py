@@ -13,7 +13,7 @@ from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.given import takes_graph
 from sdpdr.linalg.distances import about_centre
 from sdpdr.model import Affine, Block, Model, Var
-from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Slack, as_relation
+from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Slack
 from sdpdr.model.blocks.entries import (
     LeastTrace,
     NonNegative,
@@ -22,6 +22,7 @@ from sdpdr.model.blocks.entries import (
     UnitDiagonal,
 )
 from sdpdr.model.blocks.geomean import GeometricMean
+from sdpdr.model.blocks.isometry import as_relation
 
 # Ratio of the trace to that of the moved points, so that there is an interior.
 _ROOM = 1.5

@@ -22,8 +22,8 @@ from sdpdr.model.blocks import (
     Slack,
     Spread,
     Variance,
-    as_relation,
 )
+from sdpdr.model.blocks.isometry import as_relation
 from sdpdr.model.language import psd
 
 

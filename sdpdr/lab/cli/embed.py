@@ -33,7 +33,7 @@ from sdpdr.lab.cli.saved import SUFFIX, model_of
 from sdpdr.lab.cli.terminal import echo, info
 from sdpdr.lab.tables.distances import square_table
 from sdpdr.lab.tables.table import Table
-from sdpdr.model.blocks import RELATIONS, as_relation
+from sdpdr.model.blocks.isometry import RELATIONS, as_relation
 from sdpdr.program import Status
 from sdpdr.program.run import shown
 from sdpdr.solving.iterate.records import IterationStatus

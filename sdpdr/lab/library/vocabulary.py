@@ -29,7 +29,8 @@ from sdpdr.base.errors import (
     nearest_name,
 )
 from sdpdr.families import methods
-from sdpdr.model.blocks import RELATIONS, Band, Relation, Slack, as_relation
+from sdpdr.model.blocks import Band, Relation, Slack
+from sdpdr.model.blocks.isometry import RELATIONS, as_relation
 
 _REQUIRED = object()
 _KINDS: Mapping[str, tuple[str, Any]] = MappingProxyType(

@@ -20,7 +20,6 @@ from sdpdr.model.blocks.gram import Dependence as Dependence
 from sdpdr.model.blocks.gram import Gram as Gram
 from sdpdr.model.blocks.gram import Spread as Spread
 from sdpdr.model.blocks.gram import Variance as Variance
-from sdpdr.model.blocks.isometry import RELATIONS as RELATIONS
 from sdpdr.model.blocks.isometry import Actions as Actions
 from sdpdr.model.blocks.isometry import Band as Band
 from sdpdr.model.blocks.isometry import Coinciding as Coinciding
@@ -28,7 +27,6 @@ from sdpdr.model.blocks.isometry import Isometry as Isometry
 from sdpdr.model.blocks.isometry import Lengths as Lengths
 from sdpdr.model.blocks.isometry import Relation as Relation
 from sdpdr.model.blocks.isometry import Slack as Slack
-from sdpdr.model.blocks.isometry import as_relation as as_relation
 from sdpdr.model.blocks.lift import FactorLift as FactorLift
 from sdpdr.model.blocks.lift import Known as Known
 from sdpdr.model.blocks.moments import Localized as Localized

@@ -22,7 +22,8 @@ from sdpdr.families.unfold.verdict import variance_shown
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
-from sdpdr.model.blocks import Band, OtherSums, Relation, Slack, as_relation
+from sdpdr.model.blocks import Band, OtherSums, Relation, Slack
+from sdpdr.model.blocks.isometry import as_relation
 from sdpdr.program import Solution
 
 # Relative change of squared lengths with which there is an interior, so that proofs succeed.
