@@ -68,10 +68,15 @@ def better_sides(sdp: SDP, one: Proved | None, other: Proved) -> Proved:
         return other
     by_value = min(one, other, key=lambda p: inf if p.value is None else sdp.report(p.value))
     by_bound = max(other, one, key=lambda p: -inf if p.bound is None else sdp.report(p.bound))
+    # An argument about rays alone says nothing of the sides that it leaves open.
+    how = {
+        side: best.how.get(side) or one.how.get(side) or other.how.get(side, "")
+        for side, best in (("value", by_value), ("bound", by_bound))
+    }
     return Proved(
         by_value.value,
         by_bound.bound,
-        {"value": by_value.how.get("value", ""), "bound": by_bound.how.get("bound", "")},
+        how,
         by_value.values,
         by_bound.duals,
         other.ray or one.ray,

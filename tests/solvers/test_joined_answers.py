@@ -12,6 +12,7 @@ import pytest
 import sdpdr
 from sdpdr import Status
 from sdpdr.certify import certify
+from sdpdr.certify.answer import Proved
 from sdpdr.errors import SdpdrWarning
 from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec
@@ -21,6 +22,7 @@ from sdpdr.solvers import Multiprecision
 from sdpdr.solvers.processes import fork_server
 from sdpdr.solving.attempt import attempt
 from sdpdr.solving.options import Clock, Request
+from sdpdr.solving.proofs import better_sides
 from sdpdr.testing import find_hard_instance, planted
 
 from ..proofs import shows
@@ -186,6 +188,12 @@ def test_a_tolerance_beyond_doubles_costs_no_proof():
 
 
 # -- what is kept ------------------------------------------------------------------------------
+
+
+def test_a_side_that_nothing_proves_keeps_the_reason_of_the_argument_that_tried():
+    tried, silent = Proved(how={"value": "not inside", "bound": "not definite"}), Proved()
+    for one, other in ((tried, silent), (silent, tried)):
+        assert better_sides(program(), one, other).how == tried.how
 
 
 def without_limits():
