@@ -28,7 +28,7 @@ def matrices():
     X = cp.Variable((3, 3), symmetric=True, name="X")
     yield "constrained", X, [X >> 0]
     X = cp.Variable((3, 3), symmetric=True, name="X")
-    yield "shifted", X, [X >> np.eye(3)]
+    yield "shifted", X, [(X >> np.eye(3)).set_label("above")]
     X = cp.Variable((3, 3), symmetric=True, name="X")
     yield "scaled", X, [np.eye(3) - 2.0 * X >> 0]
     X = cp.Variable((3, 3), NSD=True, name="X")
@@ -38,8 +38,25 @@ def matrices():
 @pytest.mark.parametrize(("X", "constraints"), [pytest.param(*c[1:], id=c[0]) for c in matrices()])
 def test_matrices_of_single_entries_are_variables(X, constraints):
     program = read(cp.Minimize(cp.sum_squares(cp.diag(X))), [*constraints, X[0, 1] == 0.25])
-    assert orders(program)["X"] == 3
+    assert list(orders(program).values()) == [3]
     assert "X" not in {v.name for v in program.vector_variables}
+
+
+@pytest.mark.parametrize(("X", "constraints"), [pytest.param(*c[1:], id=c[0]) for c in matrices()])
+def test_what_has_the_name_of_a_variable_has_its_values(X, constraints):
+    """Its negative and its sums with constants are other matrices."""
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(cp.diag(X))), [*constraints, X[0, 1] == 0.25])
+    found = sdpdr.solve(problem)
+    named = found.values.get("X", found["X"])
+    assert np.asarray(named) == pytest.approx(found["X"], abs=1e-9)
+
+
+def test_a_ray_is_not_named_after_a_variable_that_goes_the_other_way():
+    S = cp.Variable((3, 3), symmetric=True, name="S")
+    limit = (np.diag([1.0, 2.0, 3.0]) - S >> 0).set_label("limit")
+    found = sdpdr.solve(cp.Problem(cp.Minimize(cp.trace(S)), [limit]))
+    assert found.status is sdpdr.Status.UNBOUNDED
+    assert set(found.ray.values) == {"limit"}
 
 
 def test_a_matrix_of_blocks_is_a_variable_too():
@@ -60,7 +77,7 @@ def test_constants_of_a_matrix_of_unknowns_are_entries_of_a_variable():
     assert not program.lmis
     assert ("lift.constants", 3) in [(rows.label, rows.m) for rows in program.rows]
     other = read(cp.Minimize(cp.trace(Y)), [lift, y[0, 0] == 1, Y >> np.eye(2)])
-    assert orders(other) == {"Y": 2}
+    assert list(orders(other).values()) == [2]
 
 
 def test_blocks_of_a_matrix_are_variables_of_their_own():

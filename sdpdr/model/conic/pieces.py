@@ -157,11 +157,10 @@ class Pieces:
         is_one_half = 2.0 * np.sum(1.0 / halves(constant)) >= cone.order**2
         if constant.size and (is_one_half or np.any(self._uses[place] > 1)):
             return
-        # A matrix with constants is more than a variable of the problem.
-        name = cone.label if constant.size else self._name_of(place) or cone.label
-        variable = PsdVariable(self._names.take(name), cone.order)
-        self._free[place] = False
         shift, scale = rhs[inside] / matrix.data, -1.0 / matrix.data
+        name = "" if constant.size or shift.any() else self._name_up_to_sign(place, scale)
+        variable = PsdVariable(self._names.take(name or cone.label), cone.order)
+        self._free[place] = False
         known = constant, rhs[constant]
         self.found.append(Piece(variable, place, inside, shift, scale, cone, known))
 
@@ -169,6 +168,16 @@ class Pieces:
         """The name of columns that no others have; empty if there is none."""
         named = (one for one in self.program.columns if one.place.size == place.size)
         return next((one.name for one in named if np.all(np.isin(one.place, place))), "")
+
+    def _name_up_to_sign(self, place: Index, scale: Array) -> str:
+        """The name of a matrix that is a variable of the problem or its negative; else empty.
+
+        Any other matrix is not named after a variable, whose values it does not have.
+        """
+        name = self._name_of(place)
+        if not name or np.all(scale == 1.0):
+            return name
+        return f"-{name}" if np.all(scale == -1.0) else ""
 
     def _claim_signs(self) -> None:
         """Find columns that a row bounds from below by zero, and the first such row of each."""

@@ -43,7 +43,8 @@ class _WayBack:
 class CvxpyProgram(SDP):
     """A program that was read from a cvxpy problem, by `sdpdr.from_cvxpy`.
 
-    Rows have the names of the problem's constraints, and variables those of its variables.
+    Rows have the names of the problem's constraints, and variables those of its variables. A matrix
+    that is the negative of a variable X is called "-X"; any other one has its constraint's name.
     Programs that are derived from it by a reduction, or sent to another process, have no way back
     to the problem.
     """
