@@ -29,6 +29,7 @@ from sdpdr.solvers.cvxpy_solver import CvxpySolver
 from sdpdr.solvers.flat import ask_clarabel, told_by_clarabel
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.running import run_solver
+from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.answers import versions
 from sdpdr.solving.candidate import configure
 from sdpdr.solving.grade import STOPPED, is_refuted
@@ -298,7 +299,9 @@ def options_over_cones(options: Mapping[str, Any]) -> dict[str, Any]:
             f"cones; the options there are {', '.join(others)} and {last}."
         )
     require_known_proof(options.get("proof", BUDGET))
-    return {name: options[name] for name in _OPTIONS if name in options}
+    known = {name: options[name] for name in _OPTIONS if name in options}
+    check_options({name: value for name, value in known.items() if value is not None})
+    return known
 
 
 def solve_problem(problem: cp.Problem, options: Mapping[str, Any]) -> Solution:

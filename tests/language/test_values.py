@@ -316,6 +316,11 @@ def test_options_without_effect_on_other_cones_are_refused():
     problem = cp.Problem(cp.Minimize(cp.sum(cp.exp(v))), [v >= 0])
     with pytest.raises(DataError, match="form has no effect.*tol, time_limit, gap_scale"):
         problem.solve(solver=sdpdr.CVXPY(form="lmi"))
+    for name in ("tol", "max_iter", "time_limit"):
+        with pytest.raises(DataError, match=f"{name}.*-1"):
+            sdpdr.solve(problem, **{name: -1})
+    with pytest.raises(DataError, match="tol must be a positive number; it is 0"):
+        sdpdr.solve(problem, tol=0)
 
 
 @pytest.mark.parametrize("name", OTHER_CONES)
