@@ -331,10 +331,11 @@ class Solution(Advising):
             return self.attained is not None
         if verdict == Verdict.UNBOUNDED.value:
             return self.bound is not None or self.status is Status.INFEASIBLE
-        if number is None or not np.isfinite(number):
+        if number is None or np.isnan(number):
             return False
         sign = -1.0 if self.maximize else 1.0
-        slack = self.tol * max(abs(number), abs(self.bound or 0.0), self.gap_scale)
+        size = abs(number) if np.isfinite(number) else 0.0
+        slack = self.tol * max(size, abs(self.bound or 0.0), self.gap_scale)
         too_good = self.bound is not None and sign * (self.bound - number) > slack
         too_bad = self.attained is not None and sign * (number - self.attained) > slack
         is_empty = self.status in (Status.INFEASIBLE, Status.UNBOUNDED)

@@ -200,7 +200,12 @@ def _claim(solution: Solution) -> str:
     if claimed.value is None and not is_empty:
         return f"{claimed.message[:1].upper()}{claimed.message[1:]}." if claimed.message else ""
     verdict = "is refuted" if solution.is_refuted else "nothing contradicts"
-    what = f"that it is {claimed.verdict}" if is_empty else shown(claimed.value, ".9g")
+    if is_empty:
+        what = f"that it is {claimed.verdict}"
+    elif isfinite(claimed.value or 0.0):
+        what = shown(claimed.value, ".9g")
+    else:
+        what = "a point at which the objective is not finite"
     said = f"{solution.solver} claimed {what}, which {verdict}"
     if solution.moved:
         said += f"; the point proved differs from the one given by {solution.moved:.1e}, relatively"

@@ -372,3 +372,16 @@ def test_a_problem_without_an_answer_says_whose_answer_is_proved(cost):
     assert "which nothing contradicts" in str(found)
     problem.solve(solver=cp.CLARABEL)
     assert "clarabel claimed" in str(sdpdr.verify(problem))
+
+
+@pytest.mark.parametrize("outside", [np.diag([1.0, 1.0, -1.0]), np.diag([1.0, 1.0, 0.0])])
+def test_a_point_outside_of_a_domain_is_refuted(outside):
+    """The optimum of log det K with trace 3 is 0, and the point that is proved is another one."""
+    K = cp.Variable((3, 3), symmetric=True, name="K")
+    K.value = outside
+    found = sdpdr.verify(cp.Problem(cp.Maximize(cp.log_det(K)), [cp.trace(K) <= 3]))
+    assert found.is_refuted
+    assert found.moved > 0.1
+    assert "the point given is outside" in found.claimed.message
+    assert "claimed a point at which the objective is not finite, which is refuted" in str(found)
+    assert found.value == pytest.approx(0.0, abs=1e-6)

@@ -43,6 +43,10 @@ _VERDICTS = {"infeasible": Verdict.INFEASIBLE, "unbounded": Verdict.UNBOUNDED}
 # Solvers of cvxpy have gaps that are absolute where the value is smaller than this.
 _SCALE = 1.0
 _ONE_SOLVE = "one solve by Clarabel found the {} that cvxpy does not keep"
+_DOES_NOT_FIT = (
+    "the point given is outside of a constraint or of the domain of a function, as far as Clarabel "
+    "finds: one solve by Clarabel found the one that is proved here"
+)
 _NO_ANSWER = "the problem has no answer: one solve by Clarabel found the one that is proved here"
 
 
@@ -124,7 +128,7 @@ class _KeptAnswer:
         stats, value = problem.solver_stats, problem.value
         if problem.status is None and self.point.is_whole:
             value = problem.objective.value  # of values that the user has set
-        return as_claimed(
+        found = as_claimed(
             value,
             self.settings,
             who=UNNAMED if stats is None else str(stats.solver_name).lower(),
@@ -134,6 +138,11 @@ class _KeptAnswer:
             maximize=self.flat.maximize,
             gap_scale=self.scale,
         )
+        # Outside of the domain of a function the objective is worse than any number.
+        if problem.status is None and self.point.is_whole and found.claimed.value is None:
+            worst = -np.inf if self.flat.maximize else np.inf
+            found = replace(found, claimed=replace(found.claimed, value=worst))
+        return found
 
 
 def _in_standard_form(kept: _KeptAnswer) -> Solution | None:
@@ -173,7 +182,10 @@ def _over_cones(kept: _KeptAnswer, spent: float) -> Solution:
         found = ask_solver(proof.own)
         budget = max(budget, settings.budget(time.process_time() - begin))
         note = _ONE_SOLVE.format("values and multipliers" if x is None else "multipliers")
-        note = _NO_ANSWER if flat.problem.status is None and not kept.values else note
+        if x is None and kept.point.is_whole:
+            note = _DOES_NOT_FIT
+        elif flat.problem.status is None and not kept.values:
+            note = _NO_ANSWER
         x = units.given_point(found.x) if x is None else x
         z = units.given_multipliers(found.z)
     proof.prove(
