@@ -135,6 +135,12 @@ def test_others_are_refused_and_the_advice_works(tmp_path, name):
     np.testing.assert_array_equal(divided(path, advice).X, expected)
 
 
+def test_lists_that_are_given_several_times_are_joined(tmp_path):
+    path = written(tmp_path, "three.csv", "a title\n" + text() + "1.5,2.5\n")
+    table = divided(path, "--drop-lines 1 --drop-lines 43 --drop x --drop z")
+    np.testing.assert_array_equal(table.X, R[:, 1:2])
+
+
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [

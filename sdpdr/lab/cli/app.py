@@ -6,10 +6,11 @@ import atexit
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import reduce
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from types import FrameType, MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -120,6 +121,16 @@ def option(usage: str, help: str, **settings: Any) -> Callable[[Any], Any]:
     elif not settings:
         settings["is_flag"] = True
     return click.option(*flags.split("/"), help=help, **settings)
+
+
+def list_option(usage: str, help: str, kind: Parsed) -> Callable[[Any], Any]:
+    """Return an option whose value is a tuple; given several times, it has the items of all."""
+    return option(usage, help, type=kind, multiple=True, callback=_joined)
+
+
+def _joined(context: Any, parameter: Any, given: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
+    del context, parameter  # of click's callbacks
+    return tuple(chain.from_iterable(given))
 
 
 def apply_all(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:

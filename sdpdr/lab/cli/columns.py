@@ -16,7 +16,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.columns import column_of_ids, counts_rows, doubts, sentinels, unlike
 from sdpdr.base.errors import DataError
 from sdpdr.base.rows import listed, numbered, rows_of_file
-from sdpdr.lab.cli.app import NAMES, Parsed, apply_all, option
+from sdpdr.lab.cli.app import NAMES, Parsed, apply_all, list_option, option
 from sdpdr.lab.cli.terminal import error, info
 from sdpdr.lab.tables.files import read_table
 from sdpdr.lab.tables.table import LABEL_NAMES, ReadOptions, Table, looks_like_number
@@ -54,7 +54,6 @@ _LINES = Parsed("N,...", _lines, "numbers of lines, such as 1-3,42")
 
 def reading_options() -> Callable[[Any], Any]:
     """Return the options of how a table is read and what its columns are."""
-    names: Any = {"type": NAMES, "default": []}
     header: Any = {"type": click.Choice(("auto", "yes", "no")), "default": "auto"}
     missing: Any = {"type": click.Choice(("refuse", "drop")), "default": "refuse"}
     return apply_all(
@@ -65,16 +64,16 @@ def reading_options() -> Callable[[Any], Any]:
                "in the file).", type=_SEP),
         option("--decimal", "Decimal mark of text (default: found in the file).",
                type=click.Choice((".", ","))),
-        option("--na-values A,B,...", "Missing values, beside empty, NA, NULL and the like.",
-               **names),
-        option("--drop-lines N,...", "Lines of text that are not points, such as a title, units or "
-               "totals: 1-3,42.", type=_LINES, default=()),
+        list_option("--na-values A,B,...", "Missing values, beside empty, NA, NULL and the like.",
+                    NAMES),
+        list_option("--drop-lines N,...", "Lines of text that are not points, such as a title, "
+                    "units or totals: 1-3,42.", _LINES),
         option("--missing", "Rows with missing or infinite coordinates, or without a label that "
                "is needed.", show_default=True, **missing),
-        option("--columns A,B,...", "These columns, and no others, are coordinates.", **names),
-        option("--drop A,B,...", "These columns are left out.", **names),
-        option("--id A,B,...", "Names of rows: no coordinates; written beside the embedding and "
-               "into the figure.", **names),
+        list_option("--columns A,B,...", "These columns, and no others, are coordinates.", NAMES),
+        list_option("--drop A,B,...", "These columns are left out.", NAMES),
+        list_option("--id A,B,...", "Names of rows: no coordinates; written beside the embedding "
+                    "and into the figure.", NAMES),
         option("--color COLUMN", "No coordinate either: colours the figure, and is written beside "
                "the embedding."),
     )  # fmt: skip

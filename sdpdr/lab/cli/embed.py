@@ -68,9 +68,9 @@ _DATA = app.apply_all(
     option("--scale", "Units of columns: standard (mean and deviation; so is --scale alone) or "
            "robust (median and quartiles); (default: none, and a warning if spreads are far "
            "apart).", type=click.Choice(columns.SCALES), is_flag=False, flag_value="standard"),
-    option("--labels A,B,...", "Classes, numbers or known coordinates, for methods that need "
-           "them. These columns and those of the next two are not coordinates of points.",
-           type=app.NAMES, default=[]),
+    app.list_option("--labels A,B,...", "Classes, numbers or known coordinates, for methods that "
+                    "need them. These columns and those of the next two are not coordinates of "
+                    "points.", app.NAMES),
     option("--labels-as", "auto: whole numbers and words are classes, other numbers numbers.",
            type=click.Choice(methods.LABELS_AS)),
     option("--actions COLUMN", "What was done between each row and the next; empty: not known."),
