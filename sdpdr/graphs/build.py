@@ -93,7 +93,8 @@ def _bridged(graph: NeighborGraph, space: Space) -> NeighborGraph:
         f"the graph has {graph.n_components} components, of sizes {listed(sizes)}; {edges} added "
         f"to join them, up to {each} between two. Nothing but these "
         f"edges relates the components. If parts should not be apart, {graph.more_neighbors()}; "
-        "if the rest is stray, pass connect='largest'.",
+        "if the rest is stray, pass connect='largest'; parts that belong apart are best embedded "
+        "one by one.",
         AddedEdgesWarning,
     )
     return graph.with_edges(added)

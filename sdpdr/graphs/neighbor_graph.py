@@ -25,7 +25,7 @@ from sdpdr.graphs.pairs import (
     sorted_pairs,
 )
 from sdpdr.graphs.space import Space
-from sdpdr.linalg.walks import linked_parts, members
+from sdpdr.linalg.walks import connected_components, linked_parts, members
 
 # Up to this many points, the message of an error may search for advice.
 ADVICE_POINTS = 2000
@@ -329,6 +329,27 @@ class NeighborGraph:
         sqdist = space.sqdist(*_checked_edges(self.n, edges).T)
         sqdist[position[: self.m]] = self.sqdist
         return replace(self, edges=edges, sqdist=sqdist)
+
+    @property
+    def joining(self) -> np.ndarray:
+        """Whether an edge joins components of the neighbourhoods, as ``connect`` does; shape (m,).
+
+        Examples
+        --------
+        >>> from sdpdr import graphs
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     graph = graphs.knn([[0.0], [1.0], [5.0], [6.0]], n_neighbors=1, connect="mst")
+        >>> graph.edges[graph.joining].tolist()
+        [[1, 2]]
+        """
+        near = self.provenance.neighborhoods
+        if near is None:
+            return np.zeros(self.m, dtype=bool)
+        parts = connected_components(near)[1]
+        i, j = self.edges.T
+        return np.asarray(parts[i] != parts[j])
 
     def with_cliques(self) -> NeighborGraph:
         """Add an edge between any two points of one neighbourhood.

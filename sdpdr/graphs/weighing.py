@@ -16,7 +16,6 @@ from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import from_pairs
 from sdpdr.graphs.points import Points, directions
-from sdpdr.linalg.walks import connected_components
 
 WEIGHTS = ("binary", "heat", "cosine")
 
@@ -134,10 +133,7 @@ def _followed(graph: NeighborGraph) -> csr_array:
     # Without points, lengths between neighbours come from paths along all edges.
     if near is None or graph.provenance.space is None:
         return lengths
-    parts = connected_components(near)[1]
-    i, j = graph.edges.T
-    bridges = from_pairs(graph.n, graph.edges[parts[i] != parts[j]])
-    followed = csr_array(lengths.multiply(near + bridges))
+    followed = csr_array(lengths.multiply(near + from_pairs(graph.n, graph.edges[graph.joining])))
     followed.sort_indices()
     return followed
 

@@ -116,6 +116,18 @@ def test_a_poor_picture_is_reported_first_and_taking_the_advised_dimensions_make
     assert ": good." in followed.report()
 
 
+def test_edges_between_components_do_not_count_as_neighbours(roll):
+    """Two copies of a roll far apart: the verdict is about lengths within them."""
+    apart = np.vstack([roll, roll + np.array([1e3, 0.0, 0.0])])
+    with pytest.warns(sdpdr.errors.AddedEdgesWarning):
+        learned = sdpdr.MVU(n_neighbors=4, connect="bridges").fit(apart)
+    graph = learned.graph_
+    near = ~graph.joining
+    assert graph.sqdist[near].sum() < 0.01 * graph.sqdist.sum()
+    share = np.sum(graph.lengths(learned.embedding_)[near] ** 2) / graph.sqdist[near].sum()
+    assert learned.report().startswith(f"2 dimensions keep {share:.0%} of the squared distances")
+
+
 def test_a_picture_that_is_a_line_is_reported_as_one(roll):
     angles = np.linspace(0.0, 3.0, 20)
     arc = np.column_stack([np.cos(angles), np.sin(angles)])

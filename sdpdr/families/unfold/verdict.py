@@ -179,6 +179,8 @@ class LengthsKept:
 def lengths_kept(graph: NeighborGraph, embedding: Array, unfolding: Array) -> LengthsKept:
     """Compare the lengths of edges in an embedding, and in all dimensions, with the data.
 
+    Edges that ``connect`` added between components do not count.
+
     Parameters
     ----------
     graph : NeighborGraph
@@ -187,8 +189,10 @@ def lengths_kept(graph: NeighborGraph, embedding: Array, unfolding: Array) -> Le
     unfolding : array of shape (n, r)
         Coordinates in all dimensions, on their principal axes.
     """
-    whole, (i, j) = float(graph.sqdist.sum()), graph.edges.T
+    # Edges between components are no neighbours, and may be longer than all others together.
+    near = np.ones(graph.m, dtype=bool) if graph.joining.all() else ~graph.joining
+    whole, (i, j) = float(graph.sqdist[near].sum()), graph.edges[near].T
     # Column by column, since differences along all edges at once may not fit into memory.
     squares = np.array([np.sum(np.square(axis[i] - axis[j])) for axis in unfolding.T])
-    shown = float(np.sum(np.square(graph.lengths(embedding)))) / whole
+    shown = float(np.sum(np.square(graph.lengths(embedding)[near]))) / whole
     return LengthsKept(embedding.shape[1], shown, np.cumsum(squares) / whole)
