@@ -32,9 +32,10 @@ def find_constant(view: View) -> Iterator[Finding]:
             (),
             (name,),
             f"The objective {grows} without limit{where} along the direction 1 1^T, in which all "
-            f"entries of {name!r} grow alike: points move together, and no constraint holds them.",
-            f"Centre them, by the constraint that every row of {name!r} has the sum zero, or check "
-            "the sign of the objective.",
+            f"entries of {name!r} grow alike: no constraint limits that.",
+            f"If {name!r} holds inner products of points, centre them, by the constraint that "
+            "every row has the sum zero, and limit their distances. Otherwise bound its entries, "
+            "or check the sign of the objective.",
             is_proved=True,
             data={"direction": {name: np.ones((order, order))}},
         )
