@@ -186,6 +186,15 @@ def test_only_the_rows_that_contradict_each_other_are_kept():
     assert "none of them can be left out" in first.says
 
 
+def test_a_constraint_does_not_stand_for_rows_of_another_one():
+    """Two constraints contradict each other; a third one could replace a row of the first."""
+    x = scalar("x", 3)
+    low, total = (x >= 1.0).named("low"), (x.sum() <= 2.0).named("total")
+    apart = (x[0] - x[1] == 0.1).named("apart")
+    model = minimize(x.sum()) + low + total + apart
+    assert diagnose(model)[0].constraints == ("low", "total")
+
+
 @pytest.mark.nightly
 def test_without_any_of_the_constraints_named_the_conflict_is_gone():
     K = psd("K", 3)

@@ -108,8 +108,8 @@ def fewest(
 ) -> tuple[Proved, bool]:
     """Leave out as many groups of rows as can be, while the same is proved of those that are kept.
 
-    Rows without a multiplier go first. Then halves of the groups are tried, then their halves, and
-    at last one by one, so that what is left cannot do without any of them.
+    Groups without a multiplier go first. Then halves of the groups are tried, then their halves,
+    and at last one by one, so that what is left cannot do without any of them.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def fewest(
     is_complete : bool
         Whether each group that is left was tried by itself.
     """
-    proved = _of_needed(proved, needed, prove)
+    proved = _of_needed(proved, groups, needed, prove)
     open_ = [rows for rows in groups if proved.kept[rows].any()]
     size = max(len(open_) // 2, 1)
     while True:
@@ -142,7 +142,7 @@ def fewest(
             if found is None:
                 at += size
                 continue
-            proved = _of_needed(found, needed, prove)
+            proved = _of_needed(found, groups, needed, prove)
             at = sum(bool(proved.kept[rows].any()) for rows in open_[:at])
             open_ = [rows for rows in open_ if proved.kept[rows].any()]
         if size == 1:
@@ -150,8 +150,14 @@ def fewest(
         size = max(size // 2, 1)
 
 
-def _of_needed(proved: Proved, cones: Index, prove: Prove) -> Proved:
-    """The same of the rows alone that have multipliers, if that is proved as well."""
+def _of_needed(proved: Proved, groups: Sequence[Index], cones: Index, prove: Prove) -> Proved:
+    """The same of the groups alone that have multipliers, if that is proved as well.
+
+    They stay whole: with some rows of one gone, another group may be needed in their place.
+    """
     used = cones[proved.counts]
-    fewer = proved.kept & ((cones < 0) | np.isin(cones, used[used >= 0]))
+    wanted = (cones < 0) | np.isin(cones, used[used >= 0])
+    for rows in groups:
+        wanted[rows] = wanted[rows].any()
+    fewer = proved.kept & wanted
     return proved if np.array_equal(fewer, proved.kept) else prove(fewer) or proved
